@@ -1,0 +1,72 @@
+"""Turns contracts, proposals and ledgers into verdicts: ``cfrc.load`` reads them, ``cfrc.admit`` judges them.
+
+    >>> import cfrc
+    >>> spec = cfrc.load("examples/invoice/contract.cfrc")          # doctest: +SKIP
+
+Importing this package costs nothing: every public name is fetched from its room on first use, so that neither Z3
+nor networkx nor pydantic is loaded before it is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cfrc.model.check import Check, Expected, Spec
+    from cfrc.model.contract import Contract, Obligation
+    from cfrc.model.domain import Domain, Tool
+    from cfrc.model.graph import Call, Proposal, Terminal
+    from cfrc.model.ledger import Ledger, Receipt
+    from cfrc.model.verdict import Counterexample, Difference, Finding, Stats, Status, Step, Verdict
+    from cfrc.source import Source, Span
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "cfrc.model.check": ("Check", "Expected", "Spec"),
+    "cfrc.model.contract": ("Contract", "Obligation"),
+    "cfrc.model.domain": ("Domain", "Tool"),
+    "cfrc.model.graph": ("Call", "Proposal", "Terminal"),
+    "cfrc.model.ledger": ("Ledger", "Receipt"),
+    "cfrc.model.verdict": ("Counterexample", "Difference", "Finding", "Stats", "Status", "Step", "Verdict"),
+    "cfrc.source": ("Source", "Span"),
+}
+
+__all__ = [
+    "Call",
+    "Check",
+    "Contract",
+    "Counterexample",
+    "Difference",
+    "Domain",
+    "Expected",
+    "Finding",
+    "Ledger",
+    "Obligation",
+    "Proposal",
+    "Receipt",
+    "Source",
+    "Span",
+    "Spec",
+    "Stats",
+    "Status",
+    "Step",
+    "Terminal",
+    "Tool",
+    "Verdict",
+    "__version__",
+]
+
+if not TYPE_CHECKING:  # a module-level __getattr__ would make every misspelt name type-check
+
+    def __getattr__(name: str) -> object:
+        """A public name, imported from its room. Raises ``AttributeError`` for any other name."""
+        from importlib import import_module
+
+        for module, names in _HOMES.items():
+            if name in names:
+                return getattr(import_module(module), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted(__all__)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache
+from typing import Any
 
 from cfrc.source import Span
 
@@ -145,14 +146,14 @@ class TimeLit(Node):
 
 @dataclass(frozen=True, slots=True)
 class DurationLit(Node):
-    """``5s``, ``10m``, ``2h``, ``3d``, ``250ms``."""
+    """``5s``, ``10m``, ``1h30m``, ``3d``, ``2w``."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Ref(Node):
-    """A bare name in an expression: a variable, an enum member, a node, an obligation or a fluent without parameters."""
+    """A bare name: a variable, an enum member, a node, an obligation or a fluent without parameters."""
 
     name: str
 
@@ -188,7 +189,7 @@ class Unary(Node):
 
 @dataclass(frozen=True, slots=True)
 class Binary(Node):
-    """``implies or and == != < <= > >= in`` ``not in`` ``+ - *``; ``op`` is the operator as written (``not in`` is one)."""
+    """``implies or and == != < <= > >= in + - *`` and ``not in``; ``op`` is the operator's text."""
 
     op: str
     left: ExprNode
@@ -297,7 +298,7 @@ ExprNode = (
 
 
 @cache
-def _parts(kind: type[Node]) -> tuple[str, ...]:
+def _parts(kind: type[Any]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.compare)
 
 

@@ -241,7 +241,7 @@ def choose(terms: Terms, cond: Term, a: Shape, b: Shape) -> Shape:
             return choose(terms, terms.not_(cond), b, a)
         case Fields(x), Fields(y):
             return Fields({n: choose(terms, cond, x[n], y[n]) for n in x}, a.type)
-    x, y = as_term(terms, a), as_term(terms, b)
-    if x.sort != y.sort and {x.sort, y.sort} == {INT, REAL}:
-        x, y = terms.to_real(x), terms.to_real(y)
-    return Scalar(terms.ite(cond, x, y), a.type)
+    left, right = as_term(terms, a), as_term(terms, b)
+    if left.sort != right.sort and {left.sort, right.sort} == {INT, REAL}:
+        left, right = terms.to_real(left), terms.to_real(right)
+    return Scalar(terms.ite(cond, left, right), a.type)

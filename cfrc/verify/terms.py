@@ -28,7 +28,7 @@ class Term:
 
     def __init__(self, op: str, sort: str, args: tuple[Term, ...], data: Any, number: int) -> None:
         self.op, self.sort, self.args, self.data, self.id = op, sort, args, data, number
-        self.ground = op == "const" or (op not in ("sym", "app") and all(a.ground for a in args))
+        self.ground: bool = op == "const" or (op not in ("sym", "app") and all(a.ground for a in args))
 
     @property
     def is_const(self) -> bool:

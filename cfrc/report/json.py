@@ -1,0 +1,147 @@
+"""Turns verdicts, check results and diagnostics into plain JSON values, versioned, complete on success too.
+
+Decimals, dates, times and durations travel as strings (exactly), maps with string keys as objects and other maps as
+arrays of pairs. The shapes are published as JSON Schema by :mod:`cfrc.report.schema`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+from cfrc.codes import full
+from cfrc.lang import scalars
+from cfrc.lang.diagnostics import Diagnostic
+from cfrc.model.values import Bag, Map, Record, Value
+from cfrc.model.verdict import Counterexample, Finding, Step, Verdict
+from cfrc.source import Span
+
+Json = dict[str, Any]
+VERSION = 1
+_SAFE = 2**53 - 1
+
+
+def dumps(value: Json) -> str:
+    """JSON text with a line end. Lone surrogates and control characters are escaped, so it can always be encoded."""
+    return json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def verdict_json(verdict: Verdict) -> Json:
+    """The verdict as JSON. ``verdict`` is its word; a contract that passes its own checks says ``supported``."""
+    supported = verdict.proposal is None and verdict.status.word == "admitted"
+    return {
+        "cfrc": VERSION,
+        "verdict": "supported" if supported else verdict.status.word,
+        "contract": verdict.contract,
+        "proposal": verdict.proposal,
+        "findings": [finding_json(f) for f in verdict.findings],
+        "needed": list(verdict.needed),
+        "unneeded": list(verdict.unneeded),
+        "stats": {
+            "obligations": verdict.stats.obligations,
+            "normalized": verdict.stats.normalized,
+            "solved": verdict.stats.solved,
+            "seconds": round(verdict.stats.seconds, 6),
+        },
+    }
+
+
+def verdicts_json(verdicts: Sequence[Verdict]) -> Json:
+    """One verdict as itself; several (or none) as a list under ``verdicts`` with the worst word on top."""
+    if len(verdicts) == 1:
+        return verdict_json(verdicts[0])
+    each = [verdict_json(v) for v in verdicts]
+    worst = max(range(len(verdicts)), key=lambda i: verdicts[i].status, default=None)
+    return {"cfrc": VERSION, "verdict": each[worst]["verdict"] if worst is not None else None, "verdicts": each}
+
+
+def invalid_json(diagnostics: Iterable[Diagnostic]) -> Json:
+    """What takes a verdict's place when the input cannot be used."""
+    return {"cfrc": VERSION, "verdict": "invalid", "diagnostics": [diagnostic_json(d) for d in diagnostics]}
+
+
+def diagnostic_json(d: Diagnostic) -> Json:
+    return {
+        "code": full(d.code),
+        "severity": d.severity,
+        "message": d.message,
+        "help": d.help,
+        "where": span_json(d.span),
+        "notes": [{"label": label, "where": span_json(span)} for label, span in d.notes],
+    }
+
+
+def finding_json(f: Finding) -> Json:
+    return {
+        "code": full(f.code),
+        "kind": f.kind,
+        "severity": f.severity,
+        "message": f.message,
+        "help": f.help,
+        "advice": f.advice,
+        "where": span_json(f.where),
+        "node": f.node,
+        "obligation": f.obligation,
+        "clauses": [{"label": label, "where": span_json(span)} for label, span in f.clauses],
+        "counterexample": counterexample_json(f.counterexample) if f.counterexample else None,
+    }
+
+
+def counterexample_json(c: Counterexample) -> Json:
+    return {
+        "world": [{"fluent": what, "value": value_json(value)} for what, value in c.world],
+        "receipts": [step_json(s) for s in c.order if s.outcome != "skipped"],
+        "branch": [{"guard": guard, "holds": holds} for guard, holds in c.branch],
+        "order": [s.node for s in c.order],
+        "step": c.step,
+        "difference": [{"what": d.what, "before": d.before, "after": d.after} for d in c.difference],
+        "failing": c.failing,
+        "failing_where": span_json(c.failing_span),
+        "replayed": c.replayed,
+    }
+
+
+def step_json(s: Step) -> Json:
+    return {
+        "node": s.node,
+        "tool": s.tool,
+        "outcome": s.outcome,
+        "args": {name: value_json(value) for name, value in s.args},
+        "result": value_json(s.result),
+        "relevant": s.relevant,
+    }
+
+
+def span_json(span: Span | None) -> Json | None:
+    """A place: 1-based line and column, and 0-based character offsets (end exclusive)."""
+    if span is None:
+        return None
+    return {"file": span.source.name, "line": span.line, "column": span.column, "start": span.start, "end": span.end}
+
+
+def value_json(value: Value) -> Any:
+    """A value whose type is not at hand."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            return value if abs(value) <= _SAFE else str(value)
+        case Fraction():
+            return scalars.show_decimal(value)
+        case datetime():
+            return scalars.show_time(value)
+        case date():
+            return value.isoformat()
+        case timedelta():
+            return scalars.show_duration(value)
+        case tuple() | Bag():
+            return [value_json(v) for v in value]
+        case Record(fields):
+            return {name: value_json(v) for name, v in fields}
+        case Map(pairs):
+            if all(isinstance(k, str) for k, _ in pairs):
+                return {str(k): value_json(v) for k, v in pairs}
+            return [[value_json(k), value_json(v)] for k, v in pairs]

@@ -1,0 +1,149 @@
+"""Turns the shapes of :mod:`cfrc.report.json` into pydantic models, and those into the published JSON Schema.
+
+Only this module loads pydantic; it is imported when a schema is asked for, or by programs that read verdicts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Place(_Shape):
+    """A place in an input: 1-based line and column, 0-based character offsets, ``end`` exclusive."""
+
+    file: str
+    line: int = Field(ge=1)
+    column: int = Field(ge=1)
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class Note(_Shape):
+    """A further place in play, with a few words."""
+
+    label: str
+    where: Place
+
+
+class Fact(_Shape):
+    """A fluent instance and its value at the start of the counterexample."""
+
+    fluent: str
+    value: Any
+
+
+class Receipt(_Shape):
+    """What one call of the counterexample answered. ``relevant`` is false when the values do not matter."""
+
+    node: str
+    tool: str
+    outcome: Literal["ok", "failed", "poll"]
+    args: dict[str, Any]
+    result: Any
+    relevant: bool
+
+
+class Guard(_Shape):
+    guard: str
+    holds: bool
+
+
+class Change(_Shape):
+    """One line of the state difference at the offending step."""
+
+    what: str
+    before: str
+    after: str
+
+
+class CounterexampleModel(_Shape):
+    """A concrete run that was replayed and goes wrong at ``step`` (``null``: at its end)."""
+
+    world: list[Fact]
+    receipts: list[Receipt]
+    branch: list[Guard]
+    order: list[str]
+    step: str | None
+    difference: list[Change]
+    failing: str | None
+    failing_where: Place | None
+    replayed: bool
+
+
+class FindingModel(_Shape):
+    """One finding. ``error`` refuses, ``undecided`` leaves the verdict open, ``note`` does neither."""
+
+    code: str = Field(pattern=r"^CFRC-[A-Z]+\d{3}$")
+    kind: str
+    severity: Literal["error", "undecided", "note"]
+    message: str
+    help: str | None
+    advice: str | None
+    where: Place | None
+    node: str | None
+    obligation: str | None
+    clauses: list[Note]
+    counterexample: CounterexampleModel | None
+
+
+class StatsModel(_Shape):
+    obligations: int = Field(ge=0)
+    normalized: int = Field(ge=0)
+    solved: int = Field(ge=0)
+    seconds: float = Field(ge=0)
+
+
+class VerdictModel(_Shape):
+    """The judgement of one proposal against one contract; ``proposal`` is ``null`` for a contract's own checks."""
+
+    cfrc: Literal[1]
+    verdict: Literal["admitted", "supported", "complete", "fresh", "undecided", "refused", "withheld"]
+    contract: str
+    proposal: str | None
+    findings: list[FindingModel]
+    needed: list[str]
+    unneeded: list[str]
+    stats: StatsModel
+
+
+class VerdictsModel(_Shape):
+    """Several verdicts, with the worst word on top (``null`` when there are none)."""
+
+    cfrc: Literal[1]
+    verdict: Literal["admitted", "supported", "complete", "fresh", "undecided", "refused", "withheld"] | None
+    verdicts: list[VerdictModel]
+
+
+class DiagnosticModel(_Shape):
+    """One complaint about an input that cannot be used."""
+
+    code: str = Field(pattern=r"^CFRC-[A-Z]+\d{3}$")
+    severity: Literal["error", "warning", "note"]
+    message: str
+    help: str | None
+    where: Place | None
+    notes: list[Note]
+
+
+class InvalidModel(_Shape):
+    """What takes a verdict's place when the input cannot be used (exit code 2)."""
+
+    cfrc: Literal[1]
+    verdict: Literal["invalid"]
+    diagnostics: list[DiagnosticModel]
+
+
+class VerdictDocument(RootModel[VerdictModel | VerdictsModel | InvalidModel]):
+    """What ``cfrc check --format json`` and ``cfrc verify --format json`` write."""
+
+
+def verdict_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of :class:`VerdictDocument`."""
+    schema = VerdictDocument.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "cfrc verdict", **schema}

@@ -1,0 +1,214 @@
+"""Turns a verdict into something that a reviewer enjoys: findings with excerpts, plan and story, and one last line.
+
+Layout (hanging indents, wrapping) is rich's; every text in it has been made safe before and is never read as markup.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from cfrc.codes import full
+from cfrc.model.verdict import Counterexample, Difference, Finding, Status, Verdict
+from cfrc.report.drawing import draw
+from cfrc.report.escape import clip, columns, lookalikes
+from cfrc.report.excerpt import excerpt
+from cfrc.report.naming import Naming
+from cfrc.report.pieces import Line, Piece, prose, rich_text, word
+from cfrc.report.story import story
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_STATUS_STYLE = {
+    Status.ADMITTED: "ok",
+    Status.COMPLETE: "ok",
+    Status.FRESH: "ok",
+    Status.UNDECIDED: "undecided",
+    Status.REFUSED: "error",
+    Status.WITHHELD: "error",
+}
+_DRAWN = {"dependency", "preservation", "coverage", "evidence"}
+_LABEL = 12
+
+
+def render_verdict(
+    verdict: Verdict,
+    names: Naming | None = None,
+    *,
+    shown: Sequence[Finding] | None = None,
+    quiet: bool = False,
+    color: bool = False,
+    width: int = 100,
+) -> str:
+    """The verdict as text.
+
+    ``shown`` are the findings to print when not all are wanted; how many are left out is said, and the verdict's line
+    always speaks of all of them. ``quiet`` prints that line only.
+    """
+    findings = verdict.findings if shown is None else tuple(shown)
+    parts: list[RenderableType] = []
+    if not quiet:
+        for finding in findings:
+            parts += _finding(finding, names or Naming(), width)
+        hidden = len(verdict.findings) - len(findings)
+        if hidden:
+            parts.append(
+                rich_text(((f"{hidden} finding{'s' if hidden > 1 else ''} not shown (--select, --ignore)", "dim"),))
+            )
+        if verdict.status is Status.ADMITTED:
+            parts += _needs(verdict)
+    parts.append(rich_text(headline(verdict)))
+    return to_text(parts, color, width)
+
+
+def to_text(parts: Iterable[RenderableType], color: bool, width: int) -> str:
+    """Renderables as text of the given width, with or without terminal colours."""
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(
+        file=out, width=width, color_system="standard" if color else None, force_terminal=color, no_color=not color,
+        highlight=False, markup=False, emoji=False, legacy_windows=False,
+    )  # fmt: skip
+    for part in parts:
+        console.print(part, soft_wrap=False)
+    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+
+
+def headline(verdict: Verdict) -> Line:
+    """The last and most important line: the verdict in one word, what it is about, and how it came about."""
+    said: Piece = (status_word(verdict), _STATUS_STYLE[verdict.status])
+    if verdict.proposal is None:
+        about: tuple[Piece, ...] = ((" contract ", ""), word(verdict.contract, "strong"))
+    else:
+        about = (
+            (" ", ""),
+            word(verdict.proposal, "strong"),
+            (" for ", ""),
+            word(verdict.contract, "strong"),
+        )
+    return (said, (":", ""), *about, (_because(verdict), "dim"))
+
+
+def status_word(verdict: Verdict) -> str:
+    """The verdict in one word; a contract that passes its own checks is ``supported``, not admitted."""
+    supported = verdict.proposal is None and verdict.status is Status.ADMITTED
+    return "supported" if supported else verdict.status.word
+
+
+def _because(verdict: Verdict) -> str:
+    kinds = Counter(f.kind for f in verdict.findings if f.severity != "note")
+    if kinds:
+        return " (" + ", ".join(kind if n == 1 else f"{kind} ×{n}" for kind, n in kinds.items()) + ")"
+    match verdict.status:
+        case Status.COMPLETE:
+            return " (nothing is owed any more)"
+        case Status.FRESH:
+            return " (nothing was accepted or done yet)"
+        case Status.ADMITTED if verdict.stats.obligations:
+            stats = verdict.stats
+            solved = f", {stats.solved:,} by the solver" if stats.solved else ""
+            return f" ({stats.obligations:,} condition{'s' if stats.obligations != 1 else ''} hold{solved})"
+    return ""
+
+
+def _finding(f: Finding, names: Naming, width: int) -> list[RenderableType]:
+    from rich.text import Text
+
+    style = {"error": "error", "undecided": "undecided", "note": "note"}[f.severity]
+    head: Line = ((f"{f.severity}[{full(f.code)}]", style), (f" {f.kind}: ", ""), *prose(f.message, "strong"))
+    parts: list[RenderableType] = [rich_text(head)]
+    run = f.counterexample
+    related = f.clauses
+    if run is not None and run.failing_span is not None and run.failing_span not in {s for _, s in related}:
+        related = (*related, ("this is false", run.failing_span))
+    parts += _lines(excerpt(f.where, related, width, style))
+    if names.node(f.node) and names.proposal and (run is not None or f.kind in _DRAWN):
+        step = (run.step or f.node) if run else f.node
+        parts += [Text(), _label("the plan"), *_lines(draw(names.proposal, step, run))]
+    if run is not None:
+        parts += [Text(), _label("what can happen"), _told(run, names)]
+        if run.difference:
+            parts += [Text(), _label("what it changes"), *_lines(_difference(run.difference))]
+    parts.append(Text())
+    parts += _advice(f)
+    return parts
+
+
+def _advice(f: Finding) -> list[RenderableType]:
+    from rich.table import Table
+    from rich.text import Text
+
+    rows: list[tuple[Piece, Line]] = [(("note", "note"), prose(note)) for note in lookalikes(f.message)]
+    if f.help:
+        rows.append((("help", "good"), prose(f.help)))
+    if f.advice:
+        rows.append((("one change", "good"), prose(f.advice)))
+    if not rows:
+        return []
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=_LABEL, justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, line in rows:
+        table.add_row(rich_text((label, (":", ""))), rich_text(line))
+    return [table, Text()]
+
+
+def _told(run: Counterexample, names: Naming) -> RenderableType:
+    from rich.table import Table
+
+    before, wrong, after = story(run, names)
+    rows: list[tuple[Piece, Line]] = [((f"{i}.", "frame"), line) for i, line in enumerate(before, 1)]
+    rows.append((("▶ ", "error"), wrong))
+    rows += [((f"{i}.", "frame"), line) for i, line in enumerate(after, len(before) + 1)]
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=3 + len(str(len(rows))) + 2, justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, line in rows:
+        table.add_row(rich_text((label,)), rich_text(line))
+    return table
+
+
+def _difference(difference: tuple[Difference, ...]) -> list[Line]:
+    name = max(columns(clip(d.what)) for d in difference)
+    lines: list[Line] = []
+    for d in difference:
+        what = clip(d.what)
+        space = " " * (name - columns(what))
+        lines.append(
+            (
+                ("     ", ""),
+                (what + space, ""),
+                ("  ", ""),
+                (clip(d.before), "bad"),
+                (" → ", "dim"),
+                (clip(d.after), "good"),
+            )
+        )
+    return lines
+
+
+def _needs(verdict: Verdict) -> list[RenderableType]:
+    """Which clauses and nodes an admission needed, and which not."""
+    parts: list[RenderableType] = []
+    for label, items in (("needed", verdict.needed), ("not needed", verdict.unneeded)):
+        if items:
+            more = f" and {len(items) - 12} more" if items[12:] else ""
+            listed = ", ".join(clip(i, 60) for i in items[:12]) + more
+            parts.append(rich_text(((f"{label:>{_LABEL}}: ", "dim"), (listed, ""))))
+    return parts
+
+
+def _label(text: str) -> RenderableType:
+    return rich_text((("  " + text, "frame"),))
+
+
+def _lines(lines: Iterable[Line]) -> list[RenderableType]:
+    """Lines that were laid out already: too long ones are cut, never wrapped."""
+    texts = [rich_text(line) for line in lines]
+    for text in texts:
+        text.no_wrap, text.overflow = True, "ellipsis"
+    return list(texts)

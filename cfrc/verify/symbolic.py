@@ -13,8 +13,22 @@ from fractions import Fraction
 
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
-from cfrc.verify.shapes import Fields, Items, Maybe, Scalar, Shape, as_term, choose, convert, default, equal
-from cfrc.verify.shapes import leaves, literal, sort_of, unknown
+from cfrc.verify.shapes import (
+    Fields,
+    Items,
+    Maybe,
+    Scalar,
+    Shape,
+    as_term,
+    choose,
+    convert,
+    default,
+    equal,
+    leaves,
+    literal,
+    sort_of,
+    unknown,
+)
 from cfrc.verify.terms import BOOL, INT, REAL, Term, Terms
 
 ReadFluent = Callable[[str, tuple[Shape, ...]], Shape]

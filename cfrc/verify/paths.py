@@ -1,0 +1,125 @@
+"""Turns a contract and an ordered graph into symbolic runs: what each call does, when, and what may be assumed after it.
+
+One linearization is encoded in single-assignment form (``semantics.md`` §4). For every call: the condition under which
+it is called, returns, fails; its argument and result shapes; the effect instances and fluent writes of its clauses; what
+it reads (its footprint); ``base``, what every receipt of it satisfies (Res); and ``cont``, what must hold for the run to
+go on (``expect``, ``until``, defined projections, ``requires``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cfrc.model import expr as ex
+from cfrc.model.contract import Contract, KeptEffect
+from cfrc.model.graph import Proposal, Terminal
+from cfrc.model.values import Value
+from cfrc.verify.calls import build_run
+from cfrc.verify.order import Order, arrange
+from cfrc.verify.runs import Instance, Read, Run, failures
+from cfrc.verify.shapes import Shape, leaves, literal
+from cfrc.verify.state import Key, World
+from cfrc.verify.symbolic import Evaluator
+from cfrc.verify.terms import Term, Terms
+
+
+class Paths:
+    """All symbolic runs of one proposal. ``runs[i]`` is the call at position ``i`` of the linearization."""
+
+    def __init__(self, terms: Terms, contract: Contract, proposal: Proposal) -> None:
+        self.terms = terms
+        self.contract = contract
+        self.domain = contract.domain
+        self.proposal = proposal
+        self.order: Order = arrange(proposal)
+        self.world = World(terms, contract)
+        self.names: dict[ex.Expr, int] = {}
+        self.constants = {n: literal(terms, v.value, v.type) for n, v in contract.names.items()}
+        self.results: dict[str, Shape] = {}
+        self.runs: list[Run] = []
+        self.handled = _handled(proposal)
+        self.restrictive = 0
+        """The positions whose receipts or continuation are constrained at all."""
+        self.by_effect: dict[str, list[Instance]] = {}
+        """Caused and witnessed instances by effect, in linearization order."""
+        for pos, call in enumerate(self.order.calls):
+            run = build_run(self, call, pos)
+            self.runs.append(run)
+            if run.base or run.cont:
+                self.restrictive |= 1 << pos
+
+    def key_of(self, effect: str, values: Sequence[Value]) -> tuple[Key, ...]:
+        """The canonical key of an effect instance with concrete arguments."""
+        params = self.domain.effects[effect].params
+        t = self.terms
+        return tuple(tuple(leaves(t, literal(t, v, want))) for v, (_, want) in zip(values, params, strict=True))
+
+    def kept_key(self, kept: KeptEffect) -> tuple[Key, ...]:
+        return self.key_of(kept.effect, kept.args)
+
+    def run_of(self, node: str) -> Run | None:
+        pos = self.order.position.get(node)
+        return self.runs[pos] if pos is not None and pos < len(self.runs) else None
+
+    def evaluator(self, at: int, mask: int, upto: int = -1, reads: list[Read] | None = None) -> Evaluator:
+        """An evaluator in the state after the calls in ``mask`` (and ``upto``), for the reader at position ``at``."""
+        ev = Evaluator(self.terms, self.names, results=self.results, outcome=self.outcome)
+        ev.vars.update(self.constants)
+
+        def read(name: str, args: tuple[Shape, ...]) -> Shape:
+            typed, ok = self.world.typed(name, args)
+            ev.define(ok)
+            if reads is not None:
+                reads.append(Read(name, self.world.key(typed)))
+            return self.world.read(name, typed, mask, at, upto)
+
+        ev.fluent = read
+        return ev
+
+    def outcome(self, node: str, status: str) -> Term:
+        run = self.run_of(node)
+        if run is None:
+            return self.terms.false
+        return {"ok": run.ok, "failed": run.fail, "skipped": run.skip}[status]
+
+    def dead(self, preds: tuple[int, ...], handled: set[str]) -> Term:
+        """Whether a node is dead: a predecessor is dead, or failed and is not handled by the guard."""
+        t = self.terms
+        parts = []
+        for p in preds:
+            run = self.runs[p]
+            parts.append(run.dead)
+            if run.call.id not in handled:
+                parts.append(run.fail)
+        return t.or_(*parts)
+
+    def assume(self, mask: int) -> list[Term]:
+        """What holds when every call in ``mask`` is settled and the run goes on."""
+        found: list[Term] = []
+        mask &= self.restrictive
+        while mask:
+            low = mask & -mask
+            run = self.runs[low.bit_length() - 1]
+            found.extend(run.base)
+            found.extend(run.cont)
+            mask ^= low
+        return found
+
+    def fires(self, terminal: Terminal) -> tuple[Term, list[tuple[str, Term]], Term]:
+        """At END: whether the terminal fires, the reads of its guard, and when its guard is defined."""
+        t = self.terms
+        ev = self.evaluator(len(self.runs), (1 << len(self.runs)) - 1)
+        guard = ev.bool(terminal.when) if terminal.when is not None else t.true
+        handled = failures(terminal.when)
+        preds = [self.order.position[p] for p in terminal.after or () if p in self.order.position]
+        dead = self.dead(tuple(preds), handled)
+        alive = t.not_(dead)
+        return t.and_(alive, guard), ev.musts, t.implies(alive, ev.defined())
+
+    @property
+    def everything(self) -> int:
+        return (1 << len(self.runs)) - 1
+
+
+def _handled(proposal: Proposal) -> set[str]:
+    return set().union(*(failures(n.when) for n in proposal.nodes))

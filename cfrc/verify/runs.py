@@ -1,0 +1,90 @@
+"""Turns a call's clauses into plain data: effect instances, reads, and the symbolic run that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cfrc.model import expr as ex
+from cfrc.model import types as ty
+from cfrc.model.domain import EffectClause, Tool
+from cfrc.model.graph import Call
+from cfrc.verify.shapes import Shape, unknown
+from cfrc.verify.state import Key, Write
+from cfrc.verify.terms import Term, Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One effect instance that a call may cause, undo, witness or refute; ``None`` in ``args`` is ``_``. Happens iff ``cond``."""
+
+    effect: str
+    args: tuple[Key | None, ...]
+    shapes: tuple[Shape | None, ...]
+    cond: Term
+    pos: int
+    clause: EffectClause
+    maybe: bool = False
+    """From ``failure may cause``: it may have happened, but is no evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A fluent instance in a call's read footprint."""
+
+    fluent: str
+    key: Key
+
+
+@dataclass(slots=True)
+class Run:
+    """The symbolic run of one call node; see the module docstring."""
+
+    call: Call
+    tool: Tool | None
+    pos: int
+    args: dict[str, Shape] = field(default_factory=dict)
+    result: Shape | None = None
+    dead: Term = None  # type: ignore[assignment]  # set by the builder before the run is published
+    skip: Term = None  # type: ignore[assignment]
+    called: Term = None  # type: ignore[assignment]
+    happened: Term = None  # type: ignore[assignment]
+    ok: Term = None  # type: ignore[assignment]
+    fail: Term = None  # type: ignore[assignment]
+    guard_musts: list[tuple[str, Term]] = field(default_factory=list)
+    arg_musts: list[tuple[str, Term]] = field(default_factory=list)
+    argdefs: Term = None  # type: ignore[assignment]
+    requires: list[tuple[ex.Expr, Term]] = field(default_factory=list)
+    needs_approval: Term = None  # type: ignore[assignment]
+    base: list[Term] = field(default_factory=list)
+    cont: list[Term] = field(default_factory=list)
+    causes: list[Instance] = field(default_factory=list)
+    undoes: list[Instance] = field(default_factory=list)
+    witnesses: list[Instance] = field(default_factory=list)
+    refutes: list[Instance] = field(default_factory=list)
+    writes: list[Write] = field(default_factory=list)
+    reads: list[Read] = field(default_factory=list)
+
+
+def failures(guard: ex.Expr | None) -> set[str]:
+    """The nodes whose failure a guard mentions."""
+    if guard is None:
+        return set()
+    return {x.node for x in ex.walk(guard) if isinstance(x, ex.Outcome) and x.status == "failed"}
+
+
+def missing(terms: Terms, name: str, t: ty.Type) -> Shape:
+    """An unconstrained value for what a faulty node left out."""
+    return unknown(terms, t, lambda s, sort: terms.sym(sort, f"{name}{s}"))
+
+
+def match(terms: Terms, a: Sequence[Key | None], b: Sequence[Key | None]) -> Term:
+    """Whether two argument tuples, possibly with wildcards, name the same instance."""
+    parts = []
+    for x, y in zip(a, b, strict=True):
+        if x is not None and y is not None and x is not y:
+            e = terms.eq_all(x, y)
+            if e is terms.false:
+                return e
+            parts.append(e)
+    return terms.and_(*parts)

@@ -1,0 +1,137 @@
+"""Turns writes along one linearization into reads: the state in single-assignment form.
+
+A read of a fluent at a step is the value of the last write before it that touches the same instance; where instances
+may or may not be the same, a conditional over the writes; at the bottom the initial world. Reads through literal
+instances are answered by hashing. For a volatile fluent the bottom is a fresh value at every step, because others may
+have changed it, unless an observation or an own write on every path since pins it (``semantics.md`` §2, ENV).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from cfrc.model.contract import Contract
+from cfrc.model.domain import FluentClause
+from cfrc.verify.shapes import Shape, choose, convert, equal, leaves, literal, unknown
+from cfrc.verify.terms import Term, Terms
+
+Key = tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One fluent instance that a call sets, or (``observed``) that it pins; it takes place iff ``cond``.
+
+    ``delta`` is the amount when the write increments the instance by an amount that does not depend on it.
+    """
+
+    fluent: str
+    key: Key
+    args: tuple[Shape, ...]
+    value: Shape
+    cond: Term
+    pos: int
+    clause: FluentClause
+    observed: bool = False
+    delta: bool = False
+
+
+@dataclass(slots=True)
+class World:
+    """The initial world and all writes so far. ``initials`` lists every instance whose initial value is asked for,
+    ``fresh`` every unpinned volatile read as (fluent, position of the reader)."""
+
+    terms: Terms
+    contract: Contract
+    facts: dict[tuple[str, Key], Shape] = field(default_factory=dict)
+    by_fluent: dict[str, list[tuple[Key, Shape]]] = field(default_factory=lambda: defaultdict(list))
+    initials: dict[tuple[str, Key], tuple[tuple[Shape, ...], Shape]] = field(default_factory=dict)
+    fresh: dict[tuple[str, int, Key], tuple[tuple[Shape, ...], Shape]] = field(default_factory=dict)
+    cells: dict[tuple[str, Key], list[Write]] = field(default_factory=lambda: defaultdict(list))
+    open: dict[str, list[Write]] = field(default_factory=lambda: defaultdict(list))
+    all: dict[str, list[Write]] = field(default_factory=lambda: defaultdict(list))
+
+    def __post_init__(self) -> None:
+        for fact in self.contract.facts:
+            fluent = self.contract.domain.fluents[fact.fluent]
+            if fluent.volatile:
+                continue  # others may have changed it before the first step
+            args = tuple(literal(self.terms, v, t) for v, (_, t) in zip(fact.args, fluent.params, strict=True))
+            key = self.key(args)
+            self.facts[fact.fluent, key] = literal(self.terms, fact.value, fluent.type)
+            self.by_fluent[fact.fluent].append((key, self.facts[fact.fluent, key]))
+
+    def key(self, args: tuple[Shape, ...]) -> Key:
+        return tuple(t for a in args for t in leaves(self.terms, a))
+
+    def typed(self, fluent: str, args: tuple[Shape, ...]) -> tuple[tuple[Shape, ...], Term]:
+        """Arguments converted to the fluent's parameter types, and when that is defined."""
+        params = self.contract.domain.fluents[fluent].params
+        done = [convert(self.terms, a, t) for a, (_, t) in zip(args, params, strict=True)]
+        return tuple(a for a, _ in done), self.terms.and_(*(ok for _, ok in done))
+
+    def write(self, w: Write) -> None:
+        self.all[w.fluent].append(w)
+        if all(t.ground for t in w.key):
+            self.cells[w.fluent, w.key].append(w)
+        else:
+            self.open[w.fluent].append(w)
+
+    def before(self, fluent: str, key: Key, mask: int, upto: int) -> Iterator[Write]:
+        """The writes that may touch the instance, of calls in ``mask`` or at position ``upto``, last first."""
+        if all(t.ground for t in key):
+            found = self.cells.get((fluent, key), [])
+            if self.open.get(fluent):
+                found = sorted((*found, *self.open[fluent]), key=lambda w: w.pos)
+        else:
+            found = self.all.get(fluent, [])
+        return (w for w in reversed(found) if w.pos == upto or mask >> w.pos & 1)
+
+    def read(self, fluent: str, args: tuple[Shape, ...], mask: int, at: int, upto: int = -1) -> Shape:
+        """The value of ``fluent(args)`` after the calls in ``mask`` (and after ``upto`` itself, for a post-state).
+
+        ``at`` names the reader: unpinned volatile values differ from reader to reader.
+        """
+        t = self.terms
+        key = self.key(args)
+        pending: list[tuple[Term, Shape]] = []
+        volatile = self.contract.domain.fluents[fluent].volatile
+        for w in self.before(fluent, key, mask, upto):
+            if w.observed and not volatile:
+                continue
+            cond = t.and_(w.cond, t.eq_all(key, w.key))
+            if cond is t.false:
+                continue
+            if cond is t.true:
+                value = w.value
+                break
+            pending.append((cond, w.value))
+        else:
+            value = self.unpinned(fluent, args, key, at) if volatile else self.initial(fluent, args, key)
+        for cond, written in reversed(pending):
+            value = choose(t, cond, written, value)
+        return value
+
+    def initial(self, fluent: str, args: tuple[Shape, ...], key: Key) -> Shape:
+        """The instance's value at the freeze: a known fact, or an uninterpreted function of the instance."""
+        known = self.facts.get((fluent, key))
+        if known is not None:
+            return known
+        t = self.terms
+        value = unknown(t, self.contract.domain.fluents[fluent].type, lambda s, sort: t.app(sort, f"{fluent}#0{s}", key))
+        self.initials.setdefault((fluent, key), (args, value))
+        for other, fact in self.by_fluent.get(fluent, ()):
+            value = choose(t, t.eq_all(key, other), fact, value)
+        return value
+
+    def unpinned(self, fluent: str, args: tuple[Shape, ...], key: Key, at: int) -> Shape:
+        t = self.terms
+        name = f"{fluent}@{at}"
+        value = unknown(t, self.contract.domain.fluents[fluent].type, lambda s, sort: t.app(sort, f"{name}{s}", key))
+        self.fresh.setdefault((fluent, at, key), (args, value))
+        return value
+
+    def same(self, a: Shape, b: Shape) -> Term:
+        return equal(self.terms, a, b)

@@ -112,7 +112,7 @@ def clause_evaluator(paths: Paths, run: Run, mask: int, upto: int = -1) -> Evalu
 def _result(paths: Paths, run: Run) -> Shape:
     """The result's shape. Fields that ``ensures`` or an observation equate with something known are that thing, so that
     copy-through cases are decided by construction."""
-    t, tool = paths.terms, run.tool
+    tool = run.tool
     assert tool is not None
     given: dict[Path, Shape] = {}
     ev = clause_evaluator(paths, run, paths.order.anc[run.pos])

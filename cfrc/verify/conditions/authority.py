@@ -1,0 +1,143 @@
+"""Turns approvals and denials into conditions on the calls that need them.
+
+``semantics.md`` §3, *authority*: in every reachable state an enabled call that needs approval has an unused approval of
+that tool with provably equal arguments and the policy version in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timezone
+from itertools import combinations
+
+from cfrc.model.contract import Approval, Contract
+from cfrc.verify.condition import Condition, spans
+from cfrc.verify.paths import Paths
+from cfrc.verify.runs import Run
+from cfrc.verify.shapes import equal, literal
+from cfrc.verify.terms import Term
+
+COMBINATIONS = 2000
+"""How many subsets of calls are tried against one approval before the question is left undecided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Identical approvals: ``copies`` of them, each good for one call."""
+
+    approval: Approval
+    copies: int
+
+
+def conditions(paths: Paths, today: date | datetime) -> Iterator[Condition]:
+    groups, useless = _groups(paths.contract, today)
+    for run in paths.runs:
+        yield from _denied(paths, run)
+        if run.needs_approval is not paths.terms.false:
+            yield from _approved(paths, run, groups, useless)
+    for group in groups:
+        yield from _used_up(paths, group)
+
+
+def instant(when: date | datetime) -> datetime:
+    """A date counts as its first moment, UTC."""
+    if isinstance(when, datetime):
+        return when if when.tzinfo else when.replace(tzinfo=timezone.utc)
+    return datetime.combine(when, time.min, tzinfo=timezone.utc)
+
+
+def _groups(contract: Contract, today: date | datetime) -> tuple[list[Group], list[Approval]]:
+    now = instant(contract.as_of if contract.as_of is not None else today)
+    counts: dict[tuple[object, ...], tuple[Approval, int]] = {}
+    useless = []
+    for a in contract.approvals:
+        if a.denied:
+            continue
+        expired = a.expires is not None and instant(a.expires) <= now
+        if expired or (contract.policy is not None and a.policy != contract.policy):
+            useless.append(a)
+            continue
+        key = (a.tool, a.args)
+        counts[key] = (a, counts[key][1] + 1 if key in counts else 1)
+    return [Group(a, n) for a, n in counts.values()], useless
+
+
+def _matches(paths: Paths, run: Run, a: Approval) -> Term:
+    """Whether the call's arguments, defaults filled in, are those of the approval or denial."""
+    t = paths.terms
+    if run.tool is None or a.tool != run.call.tool:
+        return t.false
+    given = dict(a.args)
+    parts = []
+    for p in run.tool.params:
+        if p.name in given:
+            parts.append(equal(t, run.args[p.name], literal(t, given[p.name], p.type)))
+        elif not a.denied:
+            return t.false
+    return t.and_(*parts)
+
+
+def _approved(paths: Paths, run: Run, groups: list[Group], useless: list[Approval]) -> Iterator[Condition]:
+    t = paths.terms
+    mine = [g.approval for g in groups if g.approval.tool == run.call.tool]
+    others = [*mine, *(a for a in useless if a.tool == run.call.tool)]
+    bad = t.and_(run.needs_approval, t.not_(t.or_(*(_matches(paths, run, a) for a in mine))))
+    code = "AUT003" if others else "AUT002"
+    why = "the approval is for other arguments, has expired, or is for another policy version" if others else "there is none"
+    yield Condition(
+        kind="authority",
+        code=code,
+        bad=bad,
+        message=f"`{run.call.id}` needs an approval of `{run.call.tool}` with these arguments: {why}",
+        help="ask for an approval of exactly these arguments under the policy in force, then freeze again",
+        mask=paths.order.anc[run.pos],
+        step=run.pos,
+        node=run.call.id,
+        where=run.call.span,
+        clauses=spans(*(("an approval", a.span) for a in others), ("needs approval", run.tool.span if run.tool else None)),
+    )
+
+
+def _used_up(paths: Paths, group: Group) -> Iterator[Condition]:
+    """More calls than copies of an approval: any ``copies + 1`` calls that may all be made."""
+    t = paths.terms
+    users = [(r, m) for r in paths.runs if (m := t.and_(r.needs_approval, _matches(paths, r, group.approval))) is not t.false]
+    for tried, chosen in enumerate(combinations(users, group.copies + 1)):
+        last = max((r for r, _ in chosen), key=lambda r: r.pos)
+        mask = paths.order.closed(r.pos for r, _ in chosen) & ~(1 << last.pos)
+        first = next(r for r, _ in chosen if r is not last)
+        yield Condition(
+            kind="authority",
+            code="AUT004",
+            bad=t.and_(*(m for _, m in chosen)),
+            message=f"`{last.call.id}` uses the approval that `{first.call.id}` has already used",
+            help="each approval is good for one call",
+            mask=mask,
+            step=last.pos,
+            node=last.call.id,
+            where=last.call.span,
+            clauses=spans(("the approval", group.approval.span), ("used first here", first.call.span)),
+            others=tuple(r.call.id for r, _ in chosen if r is not last),
+            undecidable="too many calls share one approval" if tried >= COMBINATIONS else None,
+        )
+        if tried >= COMBINATIONS:
+            return
+
+
+def _denied(paths: Paths, run: Run) -> Iterator[Condition]:
+    t = paths.terms
+    for a in paths.contract.approvals:
+        if a.denied and a.tool == run.call.tool:
+            yield Condition(
+                kind="authority",
+                code="AUT005",
+                bad=t.and_(run.called, _matches(paths, run, a)),
+                message=f"`{run.call.id}` makes a call that was denied",
+                help="a denial stands until a new approval is frozen into a contract",
+                mask=paths.order.anc[run.pos],
+                step=run.pos,
+                node=run.call.id,
+                where=run.call.span,
+                clauses=spans(("denied here", a.span)),
+            )

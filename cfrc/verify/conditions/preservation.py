@@ -1,0 +1,219 @@
+"""Turns caused, undone and written instances into conditions: what is kept stays, what is done is not repeated.
+
+``semantics.md`` §3, *preservation*, with these readings: a doubt about a ``once`` effect also covers its key; a ``once``
+key that a receipt in H witnesses counts as realized for later causes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from cfrc.model.contract import Doubt
+from cfrc.verify.condition import Condition, spans
+from cfrc.verify.paths import Paths
+from cfrc.verify.runs import Instance, Run, match
+from cfrc.verify.shapes import equal, literal
+from cfrc.verify.state import Key
+from cfrc.verify.terms import Term
+
+
+def conditions(paths: Paths) -> Iterator[Condition]:
+    kept = defaultdict(list)
+    for k in paths.contract.kept:
+        kept[k.effect].append((k, paths.kept_key(k)))
+    doubts = defaultdict(list)
+    for d in paths.contract.doubts:
+        doubts[d.effect].append((d, paths.key_of(d.effect, d.args)))
+    for run in paths.runs:
+        for c in run.causes:
+            for k, key in kept[c.effect]:
+                yield from _repeats_kept(paths, run, c, key, k.span)
+            for d, key in doubts[c.effect]:
+                yield from _repeats_doubt(paths, run, c, d, key)
+        for u in run.undoes:
+            for k, key in kept[u.effect]:
+                yield _at(
+                    paths, run, "PRS003", paths.terms.and_(u.cond, match(paths.terms, u.args, key)),
+                    f"`{run.call.id}` may undo `{u.effect}`, which is kept", "leave what is done in place",
+                    spans(("kept here", k.span), ("the clause", u.clause.span)),
+                )  # fmt: skip
+        yield from _kept_fluents(paths, run)
+    yield from _repeats_key(paths)
+    yield from _undoes_own(paths)
+
+
+def project(paths: Paths, effect: str, args: tuple[Key | None, ...]) -> tuple[Key | None, ...]:
+    """The key of an instance: its arguments at the effect's key positions."""
+    return tuple(args[i] for i in paths.domain.effects[effect].key)
+
+
+def _at(
+    paths: Paths, run: Run, code: str, bad: Term, message: str, help: str, clauses: tuple[tuple[str, object], ...]
+) -> Condition:
+    return Condition(
+        kind="preservation",
+        code=code,
+        bad=bad,
+        message=message,
+        help=help,
+        mask=paths.order.anc[run.pos],
+        returned=1 << run.pos,
+        step=run.pos,
+        node=run.call.id,
+        where=run.call.span,
+        clauses=clauses,  # type: ignore[arg-type]
+    )
+
+
+def _repeats_kept(paths: Paths, run: Run, c: Instance, key: tuple[Key, ...], span: object) -> Iterator[Condition]:
+    t = paths.terms
+    identical = match(t, c.args, key)
+    clauses = spans(("kept here", span), ("the clause", c.clause.span))  # type: ignore[arg-type]
+    yield _at(
+        paths, run, "PRS001", t.and_(c.cond, identical),
+        f"`{run.call.id}` may repeat `{c.effect}`, which is already realized", "drop this step: the effect is kept", clauses,
+    )  # fmt: skip
+    if paths.domain.effects[c.effect].once:
+        same_key = match(t, project(paths, c.effect, c.args), project(paths, c.effect, key))
+        yield _at(
+            paths, run, "PRS002", t.and_(c.cond, same_key, t.not_(identical)),
+            f"`{run.call.id}` may cause `{c.effect}` a second time for a key that is already realized",
+            "an effect declared `once` happens once a key, whatever its other arguments", clauses,
+        )  # fmt: skip
+
+
+def _repeats_doubt(paths: Paths, run: Run, c: Instance, d: Doubt, key: tuple[Key, ...]) -> Iterator[Condition]:
+    t = paths.terms
+    if paths.domain.effects[c.effect].once:
+        same = match(t, project(paths, c.effect, c.args), project(paths, c.effect, key))
+    else:
+        same = match(t, c.args, key)
+    if same is t.false:
+        return
+    mask = paths.order.anc[run.pos]
+    refuted = [
+        t.and_(r.cond, match(t, r.args, key))
+        for p in range(run.pos)
+        if mask >> p & 1
+        for r in paths.runs[p].refutes
+        if r.effect == c.effect
+    ]
+    bad = t.and_(c.cond, same, t.not_(t.or_(*refuted)), t.not_(_idempotent_retry(paths, run, d)))
+    yield _at(
+        paths, run, "PRS006", bad,
+        f"`{run.call.id}` may repeat `{d.effect}`, which may already have happened",
+        "settle the doubt first: read whether it happened and go on where that refutes it",
+        spans(("in doubt here", d.span), ("the clause", c.clause.span)),
+    )  # fmt: skip
+
+
+def _idempotent_retry(paths: Paths, run: Run, d: Doubt) -> Term:
+    """Whether the call is the identical call of an idempotent tool."""
+    t = paths.terms
+    if d.call is None or run.tool is None or not run.tool.idempotent or d.call[0] != run.tool.name:
+        return t.false
+    given = dict(d.call[1])
+    parts = []
+    for p in run.tool.params:
+        if p.name not in given:
+            return t.false
+        parts.append(equal(t, run.args[p.name], literal(t, given[p.name], p.type)))
+    return t.and_(*parts)
+
+
+def _kept_fluents(paths: Paths, run: Run) -> Iterator[Condition]:
+    t = paths.terms
+    for fact in paths.contract.facts if run.writes else ():
+        fluent = paths.domain.fluents[fact.fluent]
+        if not fact.kept:
+            continue
+        key = tuple(
+            x
+            for v, (_, want) in zip(fact.args, fluent.params, strict=True)
+            for x in paths.world.key((literal(t, v, want),))
+        )
+        for w in run.writes:
+            if w.fluent == fact.fluent:
+                differs = t.not_(equal(t, w.value, literal(t, fact.value, fluent.type)))
+                yield _at(
+                    paths, run, "PRS005", t.and_(w.cond, t.eq_all(key, w.key), differs),
+                    f"`{run.call.id}` may change `{fact.fluent}`, which is kept", "leave the kept value in place",
+                    spans(("kept here", fact.span), ("the clause", w.clause.span)),
+                )  # fmt: skip
+
+
+def _repeats_key(paths: Paths) -> Iterator[Condition]:
+    """A ``once`` key caused twice in H, or caused after a receipt of H witnessed it."""
+    for effect, instances in paths.by_effect.items():
+        if not paths.domain.effects[effect].once or len(instances) < 2:
+            continue
+        keyed: dict[tuple[Key | None, ...], list[Instance]] = defaultdict(list)
+        symbolic: list[Instance] = []
+        for i in instances:
+            key = project(paths, effect, i.args)
+            if all(x is not None and all(t.ground for t in x) for x in key):
+                for j in (*keyed[key], *symbolic):
+                    yield from _pair(paths, j, i)
+                keyed[key].append(i)
+            else:
+                for other in (*(o for g in keyed.values() for o in g), *symbolic):
+                    yield from _pair(paths, *sorted((other, i), key=lambda x: x.pos))
+                symbolic.append(i)
+
+
+def _is_cause(paths: Paths, i: Instance) -> bool:
+    return any(i is c for c in paths.runs[i.pos].causes)
+
+
+def _pair(paths: Paths, first: Instance, second: Instance) -> Iterator[Condition]:
+    t = paths.terms
+    ordered = paths.order.ordered(first.pos, second.pos) or first.pos == second.pos
+    if not _is_cause(paths, second):
+        if ordered or not _is_cause(paths, first):
+            return
+        first, second = second, first  # unordered: the witness may come first
+    same = match(t, project(paths, first.effect, first.args), project(paths, second.effect, second.args))
+    bad = t.and_(first.cond, second.cond, same)
+    if bad is t.false:
+        return
+    one, two = paths.runs[first.pos], paths.runs[second.pos]
+    mask = paths.order.anc[second.pos]
+    if not ordered:
+        mask |= paths.order.anc[first.pos] | 1 << first.pos
+    yield Condition(
+        kind="preservation",
+        code="PRS002",
+        bad=bad,
+        message=f"`{two.call.id}` may cause `{second.effect}` a second time: `{one.call.id}` realizes the same key",
+        help="drop one of the two, or put them on exclusive branches",
+        mask=mask,
+        returned=1 << second.pos,
+        step=second.pos,
+        node=two.call.id,
+        where=two.call.span,
+        clauses=spans((f"first in `{one.call.id}`", one.call.span), ("the clause", second.clause.span)),
+        others=(one.call.id,),
+    )
+
+
+def _undoes_own(paths: Paths) -> Iterator[Condition]:
+    t = paths.terms
+    for run in paths.runs:
+        for u in run.undoes:
+            if not paths.domain.effects[u.effect].once:
+                continue
+            for c in paths.by_effect.get(u.effect, ()):
+                unordered = not paths.order.ordered(c.pos, run.pos)
+                before = paths.order.anc[run.pos] >> c.pos & 1
+                if c.pos == run.pos or not (before or unordered) or not _is_cause(paths, c):
+                    continue
+                bad = t.and_(u.cond, c.cond, match(t, u.args, c.args))
+                cond = _at(
+                    paths, run, "PRS004", bad, f"`{run.call.id}` may undo `{u.effect}`, which `{paths.runs[c.pos].call.id}` causes",
+                    "an effect declared `once` that this plan causes must stay",
+                    spans(("caused by", paths.runs[c.pos].call.span), ("the clause", u.clause.span)),
+                )  # fmt: skip
+                cond.mask |= paths.order.anc[c.pos] | 1 << c.pos
+                cond.others = (paths.runs[c.pos].call.id,)
+                yield cond

@@ -1,0 +1,113 @@
+"""Turns what is wrong with a graph as such into findings: faults seen in resolution, authority, cycles, terminals' place.
+
+``semantics.md`` §3, *typing*, *authority*, *dependency* (closure, acyclicity) and the structural part of *evidence*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfrc.model.graph import Call, Fault, Terminal
+from cfrc.model.verdict import Finding
+from cfrc.verify.condition import spans
+from cfrc.verify.order import mentioned
+from cfrc.verify.paths import Paths
+from cfrc.verify.suggest import did_you_mean
+
+
+def findings(paths: Paths) -> Iterator[Finding]:
+    yield from _answers(paths)
+    for f in paths.proposal.faults:
+        yield _fault(f, None)
+    for n in paths.proposal.nodes:
+        for f in n.faults:
+            yield _fault(f, n.id)
+    yield from _authority(paths)
+    yield from _cycle(paths)
+    yield from _terminal_dependencies(paths)
+    yield from _claims(paths)
+
+
+def _answers(paths: Paths) -> Iterator[Finding]:
+    p, c = paths.proposal, paths.contract
+    if p.answers is not None and p.answers != c.digest:
+        yield Finding(
+            code="CFRC-TYP010",
+            kind="typing",
+            message=f"the proposal answers `{p.answers}`, not this contract",
+            help=f"the contract's digest is `{c.digest}`: author the proposal against this contract",
+            where=p.span,
+        )
+
+
+def _fault(f: Fault, node: str | None) -> Finding:
+    code = f.code if f.code.startswith("CFRC-") else f"CFRC-{f.code}"
+    return Finding(code=code, kind=f.kind, message=f.message, help=f.help, where=f.span, node=node)
+
+
+def _authority(paths: Paths) -> Iterator[Finding]:
+    allowed = set(paths.contract.allow)
+    for n in paths.proposal.nodes:
+        if isinstance(n, Call) and n.tool not in allowed:
+            hint = did_you_mean(n.tool, allowed)
+            yield Finding(
+                code="CFRC-AUT001",
+                kind="authority",
+                message=f"`{n.tool}` is not among the tools that `{paths.contract.name}` allows",
+                help=hint or ("allowed: " + (", ".join(f"`{a}`" for a in sorted(allowed)) or "nothing")),
+                where=n.span,
+                node=n.id,
+                clauses=spans(("the contract", paths.contract.span)),
+            )
+
+
+def _cycle(paths: Paths) -> Iterator[Finding]:
+    cycle = paths.order.cycle
+    if cycle:
+        loop = " -> ".join(f"`{n}`" for n in (*reversed(cycle), cycle[-1]))
+        node = next(n for n in paths.proposal.nodes if n.id == cycle[0])
+        yield Finding(
+            code="CFRC-DEP002",
+            kind="dependency",
+            message=f"the steps wait for each other: {loop}",
+            help="remove one of these dependencies",
+            where=node.span,
+            node=node.id,
+        )
+
+
+def _terminal_dependencies(paths: Paths) -> Iterator[Finding]:
+    terminals = {t.id for t in paths.order.terminals}
+    for n in paths.proposal.nodes:
+        needs = set(n.after or ())
+        exprs = [n.when, *(n.args.values() if isinstance(n, Call) else ())]
+        for e in exprs:
+            needs |= mentioned(e)
+        for t in sorted(needs & terminals):
+            if n.id != t or isinstance(n, Terminal):
+                yield Finding(
+                    code="CFRC-EVD002",
+                    kind="evidence",
+                    message=f"`{n.id}` depends on the terminal `{t}`",
+                    help="nothing can follow the end of a run: depend on the calls before it",
+                    where=n.span,
+                    node=n.id,
+                )
+
+
+def _claims(paths: Paths) -> Iterator[Finding]:
+    known = {o.name for o in paths.contract.obligations}
+    reported = {f.code for n in paths.proposal.nodes for f in n.faults}
+    if "EVD005" in reported or "CFRC-EVD005" in reported:
+        return
+    for n in paths.proposal.nodes:
+        for claim in n.claims if isinstance(n, Terminal) else n.covers:
+            if claim not in known:
+                yield Finding(
+                    code="CFRC-EVD005",
+                    kind="evidence",
+                    message=f"`{n.id}` claims `{claim}`, which the contract does not owe",
+                    help=did_you_mean(claim, known),
+                    where=n.span,
+                    node=n.id,
+                )

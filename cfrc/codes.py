@@ -15,6 +15,7 @@ from types import MappingProxyType
 from cfrc.data import data_dir
 
 PREFIX = "CFRC-"
+_GROUP = re.compile(r"\n# [^\n]+\s*\Z")
 _HEADING = re.compile(r"^## (CFRC-[A-Z]+\d{3})\s+(\S.*)$", re.MULTILINE)
 
 
@@ -48,7 +49,8 @@ def explanations() -> Mapping[str, Explanation]:
             code, title = head.groups()
             if code in found:
                 raise ValueError(f"{code} is explained in {found[code].area}.md and again in {path.name}")
-            found[code] = Explanation(code, title.strip(), text[head.end() : end].strip(), path.stem)
+            body = _GROUP.sub("", text[head.end() : end])  # the title of the next group stands before its section
+            found[code] = Explanation(code, title.strip(), body.strip(), path.stem)
     return MappingProxyType(found)
 
 

@@ -304,7 +304,8 @@ def _parts(kind: type[Any]) -> tuple[str, ...]:
 
 def children(node: Node) -> Iterator[Node]:
     """The direct parts of a node that are nodes themselves, in declared (for most nodes: written) order."""
-    for name in _parts(type(node)):
+    kind: Any = type(node)
+    for name in _parts(kind):
         value = getattr(node, name)
         if isinstance(value, Node):
             yield value

@@ -1,0 +1,68 @@
+"""Turns ``import``, ``domain``, ``contract``, ``proposal``, ``ledger`` and ``check`` into registered declaration kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from cfrc.lang import tree as t
+from cfrc.lang.build_contract import ContractBuilder
+from cfrc.lang.build_domain import DomainBuilder
+from cfrc.lang.build_flow import FlowBuilder
+from cfrc.lang.kinds import Grammar, Kind
+from cfrc.lang.tables import build
+
+EXPRESSION = "expr"
+_STARTS = {
+    "import": ("import_decl", ()),
+    "domain": ("domain_decl", ("domain_item", "tool_clause")),
+    "contract": ("contract_decl", ("contract_opening", "contract_rest")),
+    "proposal": ("proposal_decl", ("step",)),
+    "ledger": ("ledger_decl", ("ledger_item",)),
+    "check": ("check_decl", ()),
+}
+
+
+class CoreBuilder(DomainBuilder, ContractBuilder, FlowBuilder):
+    """All actions of ``cfrc.lark``."""
+
+
+def grammar_text(name: str = "cfrc.lark") -> str:
+    """A grammar file's text, from an installed package or a checkout."""
+    here = Path(__file__).resolve().parent.parent
+    for folder in (here / "grammars", here.parent / "grammars"):
+        if (folder / name).is_file():
+            return (folder / name).read_text("utf-8")
+    raise FileNotFoundError(f"the grammar {name} is missing from this installation")
+
+
+def _build() -> dict[str, Any]:
+    items = [item for _, names in _STARTS.values() for item in names]
+    return build(grammar_text(), [start for start, _ in _STARTS.values()] + [EXPRESSION], items)
+
+
+GRAMMAR = Grammar(Path(__file__).with_name("tables.json"), _build)
+
+
+def _lines(declaration: t.Declaration) -> Iterator[tuple[int, int]]:
+    """Items begin lines at level 1, clauses of tools at level 2."""
+    items: tuple[t.Node, ...] = ()
+    match declaration:
+        case t.DomainDecl(items=found) | t.ContractDecl(items=found) | t.LedgerDecl(items=found):
+            items = found
+        case t.ProposalDecl(steps=steps):
+            items = steps
+    for item in items:
+        yield item.span.start, 1
+        if isinstance(item, t.ToolDecl):
+            for clause in item.clauses:
+                yield clause.span.start, 2
+
+
+def _kind(keyword: str, layout: Callable[[t.Declaration], Iterator[tuple[int, int]]] = _lines) -> Kind:
+    start, items = _STARTS[keyword]
+    return Kind(keyword, start, items, GRAMMAR, CoreBuilder, layout)
+
+
+KINDS = {keyword: _kind(keyword) for keyword in _STARTS}

@@ -1,0 +1,257 @@
+"""Turns tokens into a tree by LALR tables, deciding word by word what is a keyword, and goes on after errors.
+
+Words are contextual. A word is a keyword where the parser can take it as one and nothing else; where a name fits too,
+it is a keyword unless the next token says otherwise: ``:`` and ``=`` make it a name (``{ from: 1 }``, ``when = f()``),
+and so does what :data:`_NAME_IF` lists. A declaration ends where it may end and another kind's keyword follows.
+
+After an error the parser skips to the next line that begins with a keyword of an item or a clause, drops what is
+unfinished, and goes on; each error is reported once, by :mod:`cfrc.lang.expected`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cfrc.lang.lexer import MAX_NESTING, Token
+from cfrc.lang.tables import END, LIST, PASS, Tables
+
+_MAX_STACK = 20 * MAX_NESTING
+# In places where a name fits as well: the next token that turns these words into names, or that they need as keywords.
+_NAME_IF = {"nothing": "(", "tool": "(", "done": "(", "yield": "("}
+_KEYWORD_IF = {"any": "of", "one": "of"}
+
+
+class Builder(Protocol):
+    """Makes nodes: one method an action name of the grammar, called with start, end and the kept parts."""
+
+    def action(self, name: str) -> Callable[..., Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Where parsing stopped: the token, what could have stood there, and where the unfinished item began."""
+
+    index: int
+    expected: frozenset[str]
+    item: int
+
+
+@dataclass(slots=True)
+class _Stack:
+    states: list[int]
+    values: list[Any]
+    starts: list[int]
+    ends: list[int]
+    depths: list[int]
+
+    def cut(self, size: int) -> None:
+        del self.states[size + 1 :], self.values[size:], self.starts[size:], self.ends[size:], self.depths[size:]
+
+
+class TooDeep(Exception):
+    """The tree would be deeper than anything later may be asked to walk. ``at`` is the offset of the culprit."""
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start, self.end = start, end
+        super().__init__(start)
+
+
+class Engine:
+    """Parses declarations out of one token list. ``closers`` are the keywords that begin a declaration."""
+
+    def __init__(
+        self, tables: Tables, text: str, tokens: Sequence[Token], builder: Builder, closers: Collection[str]
+    ) -> None:
+        self.tables, self.text, self.tokens, self.closers = tables, text, tokens, closers
+        self.perform = tuple(
+            None if r.action in (PASS, LIST) else builder.action(r.action) for r in tables.rules
+        )
+
+    def parse(
+        self, index: int, start: str, resync: Collection[str], failed: Callable[[Failure], bool]
+    ) -> tuple[Any, int]:
+        """One start symbol from ``tokens[index]`` on: its value (``None`` if nothing could be saved) and the next index.
+
+        ``failed`` is told each error and answers whether to go on. ``resync`` are the terminals that may begin an item.
+        """
+        stack = _Stack([self.tables.starts[start]], [], [], [], [])
+        first = last = index
+        while True:
+            stop = self.advance(stack, index)
+            if self.kind(stack.states, stop) == END and self.accepts(stack.states, END):
+                self.finish(stack)
+                return stack.values[-1], stop
+            failure = self.failure(stack, first, stop, resync)
+            if not failed(failure):
+                return None, self.boundary(max(stop, first + 1))
+            index = last = self.resume(stack, max(failure.index, last + 1), resync)
+            if self.tokens[index][0] == END or self.closes(index):
+                while stack.values and not self.accepts(stack.states, END):
+                    stack.cut(len(stack.values) - 1)
+                if not stack.values:
+                    return None, index
+
+    # --- the automaton ----------------------------------------------------------------------------------------------
+
+    def advance(self, stack: _Stack, index: int) -> int:
+        """Shifts as many tokens as fit; the index of the first that does not (or of the end)."""
+        tokens, actions = self.tokens, self.tables.actions
+        states, values, starts, ends, depths = stack.states, stack.values, stack.starts, stack.ends, stack.depths
+        while True:
+            token = tokens[index]
+            kind = token[0]
+            if kind == "NAME":
+                kind = self.kind(states, index)
+            if kind == END:
+                return index
+            act = actions[states[-1]].get(kind)
+            while act is not None and act < 0:
+                self.reduce(stack, -1 - act)
+                act = actions[states[-1]].get(kind)
+            if act is None:
+                return index
+            if len(states) > _MAX_STACK:
+                raise TooDeep(token[2], token[3])
+            states.append(act)
+            values.append(token if kind == token[0] else (kind, *token[1:]))
+            starts.append(token[2])
+            ends.append(token[3])
+            depths.append(0)
+            index += 1
+
+    def reduce(self, stack: _Stack, number: int) -> None:
+        rule = self.tables.rules[number]
+        states, values, starts, ends, depths = stack.states, stack.values, stack.starts, stack.ends, stack.depths
+        size = rule.size
+        if size == 1 and rule.action == PASS:
+            states[-1] = self.tables.gotos[states[-2]][rule.lhs]
+            return
+        parts = values[-size:]
+        kept: list[Any] = []
+        for k in rule.keep:
+            if k >= 0:
+                kept.append(parts[k])
+            elif k == -1:
+                kept.append(None)
+            else:
+                kept.extend(parts[-2 - k])
+        start, end, depth = starts[-size], ends[-1], max(depths[-size:])
+        perform = self.perform[number]
+        if perform is not None:
+            depth += 1
+            if depth > MAX_NESTING:
+                raise TooDeep(start, end)
+            value = perform(start, end, *kept)
+        else:
+            value = kept if rule.action == LIST else kept[0]
+        stack.cut(len(values) - size)
+        states.append(self.tables.gotos[states[-1]][rule.lhs])
+        values.append(value)
+        starts.append(start)
+        ends.append(end)
+        depths.append(depth)
+
+    def finish(self, stack: _Stack) -> None:
+        """Reduces to the start symbol, the end having been seen."""
+        while (act := self.tables.actions[stack.states[-1]][END]) < 0:
+            self.reduce(stack, -1 - act)
+
+    # --- words ------------------------------------------------------------------------------------------------------
+
+    def kind(self, states: list[int], index: int) -> str:
+        """What the token counts as in this state: itself, a keyword, a name, or the end of the declaration."""
+        kind, text, _, _ = self.tokens[index]
+        if kind != "NAME":
+            return kind
+        row = self.tables.actions[states[-1]]
+        following = self.tokens[index + 1][0]
+        if text in self.closers and END in row and following not in ("=", ":") and not self.accepts(states, text):
+            if self.accepts(states, END):
+                return END
+        if text not in row:
+            return "NAME"
+        if "NAME" not in row:
+            return text
+        if following in (":", "=") or _NAME_IF.get(text) == following:
+            return "NAME" if self.accepts(states, "NAME") else text
+        if text in _KEYWORD_IF and self.tokens[index + 1][1] != _KEYWORD_IF[text]:
+            return "NAME" if self.accepts(states, "NAME") else text
+        return text if row[text] >= 0 or self.accepts(states, text) else "NAME"
+
+    def accepts(self, states: list[int], kind: str) -> bool:
+        """Whether the terminal can be shifted after the reductions it calls for (tables alone claim too much)."""
+        actions, gotos, rules = self.tables.actions, self.tables.gotos, self.tables.rules
+        below, above = len(states), []
+        top = states[-1]
+        while True:
+            act = actions[top].get(kind)
+            if act is None:
+                return False
+            if act >= 0:
+                return True
+            rule = rules[-1 - act]
+            from_above = min(rule.size, len(above))
+            if from_above:
+                del above[-from_above:]
+            below -= rule.size - from_above
+            under: int = above[-1] if above else states[below - 1]
+            top = gotos[under][rule.lhs]
+            above.append(top)
+
+    def expected(self, states: list[int]) -> frozenset[str]:
+        return frozenset(kind for kind in self.tables.actions[states[-1]] if self.accepts(states, kind))
+
+    # --- recovery ---------------------------------------------------------------------------------------------------
+
+    def begins_line(self, index: int) -> bool:
+        return index == 0 or "\n" in self.text[self.tokens[index - 1][3] : self.tokens[index][2]]
+
+    def closes(self, index: int) -> bool:
+        """Whether a declaration seems to begin here: its keyword, first on a line, with a word or a string after it."""
+        kind, text, _, _ = self.tokens[index]
+        if kind != "NAME" or text not in self.closers or self.tokens[index + 1][0] not in ("NAME", "STRING"):
+            return False
+        return self.begins_line(index)
+
+    def begins_item(self, index: int, resync: Collection[str]) -> bool:
+        """Whether an item or clause seems to begin here: one of ``resync`` first on a line."""
+        kind, text, _, _ = self.tokens[index]
+        if kind != "NAME" or not self.begins_line(index):
+            return False
+        return text in resync or ("NAME" in resync and self.tokens[index + 1][0] == "=")
+
+    def failure(self, stack: _Stack, first: int, stop: int, resync: Collection[str]) -> Failure:
+        """What to report: the token that does not fit, or the keyword of the next item that was swallowed as a name."""
+        item = stop
+        while item > first and not self.begins_item(item, resync):
+            item -= 1
+        swallowed = (
+            item == stop - 1 > first
+            and stack.starts[-1] == self.tokens[item][2]
+            and not (isinstance(stack.values[-1], tuple) and stack.values[-1][0] == self.tokens[item][1])
+        )
+        if swallowed or (self.closes(stop - 1) and stop - 1 > first):
+            return Failure(stop - 1, self.expected(stack.states[:-1]), first)
+        return Failure(stop, self.expected(stack.states), item)
+
+    def resume(self, stack: _Stack, index: int, resync: Collection[str]) -> int:
+        """The next token to go on with, the stack cut to where it fits; the end if there is none."""
+        while self.tokens[index][0] != END:
+            if self.closes(index):
+                return index
+            if self.begins_item(index, resync):
+                for size in range(len(stack.values), 0, -1):
+                    states = stack.states[: size + 1]
+                    if self.accepts(states, self.kind(states, index)):
+                        stack.cut(size)
+                        return index
+            index += 1
+        return index
+
+    def boundary(self, index: int) -> int:
+        """The next declaration, or the end."""
+        while self.tokens[index][0] != END and not self.closes(index):
+            index += 1
+        return index

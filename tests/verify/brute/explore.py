@@ -1,0 +1,232 @@
+"""Turns a contract and a proposal into all that can go wrong, by visiting every reachable state (semantics §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from cfrc.model.contract import Contract, Obligation, StateGoal
+from cfrc.model.graph import Call, Proposal, Terminal
+from tests.verify.brute.evaluate import ev
+from tests.verify.brute.goals import assign, dischargers, true
+from tests.verify.brute.setting import Setting
+from tests.verify.brute.state import (
+    DEAD,
+    FAIL,
+    OK,
+    READY,
+    SETTLED,
+    SKIP,
+    WAITING,
+    NotOk,
+    State,
+    Undefined,
+)
+from tests.verify.brute.static import STRUCTURE, Finding, handles, static
+from tests.verify.brute.steps import branch, perform
+
+LIMIT = 60_000
+
+
+class TooLarge(Exception):
+    """The case has more states than brute force is meant for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """``findings`` are (kind, code); ``done`` says whether some run ends in ``done``.
+
+    ``exact`` is false when the graph is too broken to run: then only the findings of its text are known.
+    """
+
+    findings: frozenset[Finding]
+    done: bool
+    exact: bool
+    states: int
+
+    @property
+    def admitted(self) -> bool:
+        return not self.findings
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(k for k, _ in self.findings)
+
+    @property
+    def codes(self) -> frozenset[str]:
+        return frozenset(c for _, c in self.findings)
+
+
+def decide(contract: Contract, proposal: Proposal, limit: int = LIMIT) -> Report:
+    """The judgement z ⊢ H, by enumeration.
+
+    Raises:
+        TooLarge: more than ``limit`` states are reachable.
+    """
+    found = static(contract, proposal)
+    if any(code.startswith(STRUCTURE) and code != "TYP010" for _, code in found):
+        return Report(frozenset(found), False, False, 0)
+    run = Run(contract, proposal, found)
+    run.explore(limit)
+    if not run.found and not run.done:
+        run.found.add(("coverage", "COV002"))
+    return Report(frozenset(run.found), run.done, True, len(run.visited))
+
+
+class Run:
+    """The search over reachable states, and what it has found."""
+
+    def __init__(self, contract: Contract, proposal: Proposal, found: set[Finding]) -> None:
+        self.z = Setting(contract, proposal)
+        self.found = found
+        self.done = False
+        self.visited: set[object] = set()
+        self.covered: dict[str, bool] = {n: False for n in self.z.calls}
+
+    def explore(self, limit: int) -> None:
+        stack = [s for s in self._initial()]
+        while stack:
+            state = stack.pop()
+            key = state.key()
+            if key in self.visited:
+                continue
+            self.visited.add(key)
+            if len(self.visited) > limit:
+                raise TooLarge
+            enabled = [n for n, x in state.x.items() if x == READY]
+            if not enabled:
+                self._end(state)
+            for name in enabled:
+                after = branch([state], lambda s, n=name: perform(self.z, n, s, self.found), self.z)  # type: ignore[misc]
+                for new in after:
+                    stack.extend(branch([new], self._settle, self.z))
+        self._annotations()
+
+    def _initial(self) -> Iterator[State]:
+        z = self.z
+        doubts = tuple(sorted(((z.identity(d.effect, d.args), "?") for d in z.contract.doubts), key=repr))
+        first = State(
+            dict.fromkeys(z.calls, WAITING), dict.fromkeys(z.calls, 0), dict(z.first), {}, {}, (), doubts,
+            frozenset(), frozenset(), {}, frozenset(),
+        )  # fmt: skip
+
+        def freeze(state: State) -> list[State]:
+            """The active obligations are those whose condition holds in the freeze state."""
+            new = state.copy()
+            new.active = frozenset(
+                o.name for o in z.contract.obligations if o.condition is None or true(o.condition, z.scene(state))
+            )
+            new.now = {}
+            return [new]
+
+        for frozen in branch([first], freeze, z):
+            yield from branch([frozen], self._settle, z)
+
+    def _settle(self, state: State) -> list[State]:
+        """Settles what needs no call, and marks what is enabled; nothing when a guard has no value."""
+        new = state.copy()
+        changed = True
+        while changed:
+            changed = False
+            for name, call in self.z.calls.items():
+                if new.x[name] == WAITING and all(new.x[p] in SETTLED for p in self.z.preds[name]):
+                    try:
+                        new.x[name] = self._status(call, new)
+                    except Undefined:
+                        return []
+                    except NotOk:
+                        self.found.add(("dependency", "DEP003"))
+                        return []
+                    changed = True
+        for name in list(new.feet):
+            if all(new.x[o] in SETTLED for o in self.z.unordered[name]):
+                del new.feet[name]
+        return [new]
+
+    def _status(self, node: Call | Terminal, state: State) -> str:
+        before = [(p, state.x[p]) for p in self.z.preds[node.id] if p in state.x]
+        if any(x == DEAD or (x == FAIL and not handles(node, p)) for p, x in before):
+            return DEAD
+        if node.when is not None and not ev(node.when, self.z.scene(state)):
+            return SKIP
+        return READY
+
+    def _end(self, state: State) -> None:
+        """END(T): judges coverage and evidence. All slots that the judgement reads are branched over."""
+
+        def judge(s: State) -> list[State]:
+            findings = self._judge(s)
+            self.found |= findings
+            return []
+
+        list(branch([state], judge, self.z))
+
+    def _judge(self, state: State) -> set[Finding]:
+        z = self.z
+        found: set[Finding] = set()
+        try:
+            fired = [t for t in z.terminals.values() if self._status(t, state) == READY]
+        except Undefined:
+            return found
+        except NotOk:
+            return {("dependency", "DEP003")}
+        self._record_coverage(state)
+        if len(fired) > 1:
+            found.add(("evidence", "EVD001"))
+        for t in fired:
+            ran = {n for n, x in state.x.items() if x in (OK, FAIL)}
+            if t.after is not None and not ran <= z.before[t.id]:
+                found.add(("evidence", "EVD003"))
+            claimed = [z.obligations[c] for c in t.claims if c in z.obligations]
+            if not self._discharged(state, claimed):
+                found.add(("evidence", "EVD004"))
+        if len(fired) == 1 and fired[0].kind == "done":
+            found |= self._coverage(state)
+            self.done = True
+        return found
+
+    def _discharged(self, state: State, claimed: list[Obligation]) -> bool:
+        z = self.z
+        goals = [o for o in z.contract.obligations if o in claimed and o.name in state.active]
+        if len(goals) < len(claimed):
+            return False
+        scene = z.scene(state)
+        for o in goals:
+            if all(isinstance(g, StateGoal) and not true(g.condition, scene) for g in o.goals):
+                return False
+        return assign(z, goals, state)
+
+    def _coverage(self, state: State) -> set[Finding]:
+        z = self.z
+        found: set[Finding] = set()
+        active = [o for o in z.contract.obligations if o.name in state.active]
+        scene = z.scene(state)
+        for o in active:
+            holds = [g for g in o.goals if isinstance(g, StateGoal) and true(g.condition, scene)]
+            states = [g for g in o.goals if isinstance(g, StateGoal)]
+            if len(states) == len(o.goals) and not holds:
+                found.add(("coverage", "COV004"))
+            if o.choice == "one" and self._alternatives(o.name, state) + len(holds) > 1:
+                found.add(("coverage", "COV005"))
+        if not assign(z, active, state):
+            found.add(("coverage", "COV001"))
+        return found
+
+    def _alternatives(self, name: str, state: State) -> int:
+        """How many effect alternatives of the obligation have a receipt."""
+        o = self.z.obligations[name]
+        parts = [replace(o, goals=(g,)) for g in o.goals if not isinstance(g, StateGoal)]
+        return sum(any(True for _ in dischargers(self.z, p, state)) for p in parts)
+
+    def _record_coverage(self, state: State) -> None:
+        """Which ``covers`` annotations are borne out by a receipt of their node."""
+        for name, call in self.z.calls.items():
+            if call.covers and not self.covered[name]:
+                owed = [self.z.obligations.get(c) for c in call.covers]
+                self.covered[name] = all(
+                    o is not None and any(h.node == name for h in dischargers(self.z, o, state)) for o in owed
+                )
+
+    def _annotations(self) -> None:
+        if any(c.covers and not self.covered[n] for n, c in self.z.calls.items()):
+            self.found.add(("coverage", "COV006"))

@@ -1,0 +1,168 @@
+"""Turns obligations and licences into the identities that match them, and a finished run into what it discharges."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from cfrc.model.contract import EffectGoal, Licence, Obligation, StateGoal
+from cfrc.model.expr import Discharge, Expr, FluentRead, Var, walk
+from cfrc.model.types import Type
+from cfrc.model.values import Value
+from tests.verify.brute.evaluate import Scene, canonical, ev
+from tests.verify.brute.setting import Setting
+from tests.verify.brute.state import Happening, Instance, State, Undefined
+
+Receipts = Mapping[str, str]
+
+
+def references(o: Obligation) -> set[str]:
+    """The obligations whose receipts the obligation's goals read."""
+    exprs: list[Expr] = [] if o.where is None else [o.where]
+    for g in o.goals:
+        exprs.extend([g.condition] if isinstance(g, StateGoal) else [a for a in g.args if a is not None])
+    return {x.obligation for e in exprs for x in walk(e) if isinstance(x, Discharge)}
+
+
+def true(e: Expr, scene: Scene) -> bool:
+    """Whether the condition holds; an undefined one does not."""
+    try:
+        return bool(ev(e, scene))
+    except Undefined:
+        return False
+
+
+def bindings(
+    z: Setting, args: Sequence[Expr | None], exists: Sequence[tuple[str, Type]], where: Expr | None,
+    values: Sequence[Value], types: Sequence[Type], scene: Scene,
+) -> bool:  # fmt: skip
+    """Whether the values match the argument patterns, for some values of the existentials that satisfy ``where``."""
+    found: dict[str, Value] = {}
+    for arg, value in zip(args, values, strict=True):
+        if isinstance(arg, Var) and arg.kind == "exists" and found.setdefault(arg.name, value) != value:
+            return False
+    open_names = [(n, t) for n, t in exists if n not in found]
+    for rest in itertools.product(*(z.universe.values(t) for _, t in open_names)):
+        s = replace(scene, exists=found | dict(zip([n for n, _ in open_names], rest, strict=True)))
+        try:
+            same = all(a is None or canonical(ev(a, s), t) == v for a, v, t in zip(args, values, types, strict=True))
+        except Undefined:
+            continue
+        if same and (where is None or true(where, s)):
+            return True
+    return False
+
+
+def matches(z: Setting, o: Obligation, goal: EffectGoal, inst: Instance, state: State, receipts: Receipts) -> bool:
+    """Whether the identity is one that the goal asks for, with these receipts of the obligations that it refers to."""
+    if goal.effect != inst[0]:
+        return False
+    types = [t for _, t in z.domain.effects[goal.effect].params]
+    return bindings(z, goal.args, o.exists, o.where, inst[1], types, z.scene(state, receipts=receipts))
+
+
+def counting(z: Setting, state: State) -> list[Happening]:
+    """The receipts' identities that can discharge something: not in K, still alive."""
+    return [h for h in state.happened if h.alive and h.identity not in z.kept]
+
+
+def dischargers(z: Setting, o: Obligation, state: State) -> Iterator[Happening]:
+    """The happenings that realize the obligation, for some receipts of those that it refers to."""
+    for h in counting(z, state):
+        for receipts in choices(z, references(o), state):
+            if any(isinstance(g, EffectGoal) and matches(z, o, g, h.identity, state, receipts) for g in o.goals):
+                yield h
+                break
+
+
+def choices(z: Setting, names: Iterable[str], state: State) -> Iterator[Receipts]:
+    """All ways to pick a receipt for each of the obligations."""
+    wanted = sorted(names)
+    pools = [sorted({h.node for h in dischargers(z, z.obligations[n], state)}) for n in wanted]
+    for nodes in itertools.product(*pools):
+        yield dict(zip(wanted, nodes, strict=True))
+
+
+def realized(z: Setting, o: Obligation, state: State) -> bool:
+    """Whether the obligation is met in this state, seen alone."""
+    met = sum(isinstance(g, StateGoal) and true(g.condition, z.scene(state)) for g in o.goals)
+    return met > 0 or len(list(dischargers(z, o, state))) >= o.count
+
+
+def licensed(z: Setting, kind: str, inst: Instance, state: State) -> bool:
+    """Whether scope S covers the instance."""
+    if z.contract.scope is not None:
+        return any(_item(z, item, kind, inst, state) for item in z.contract.scope)
+    return any(_tight(z, o, kind, inst, state) for o in z.contract.obligations)
+
+
+def _item(z: Setting, item: Licence, kind: str, inst: Instance, state: State) -> bool:
+    if item.kind != kind or item.name != inst[0]:
+        return False
+    params = (z.domain.effects if kind == "effect" else z.domain.fluents)[inst[0]].params
+    args = item.args or (None,) * len(params)
+    refs = {x.obligation for a in (*args, item.where) if a is not None for x in walk(a) if isinstance(x, Discharge)}
+    return any(
+        bindings(z, args, item.exists, item.where, inst[1], [t for _, t in params], z.scene(state, receipts=r))
+        for r in choices(z, refs, state)
+    )
+
+
+def _tight(z: Setting, o: Obligation, kind: str, inst: Instance, state: State) -> bool:
+    for r in choices(z, references(o), state):
+        for g in o.goals:
+            if isinstance(g, EffectGoal):
+                if kind == "effect" and matches(z, o, g, inst, state, r):
+                    return True
+            elif kind == "fluent":
+                for read in walk(g.condition):
+                    if isinstance(read, FluentRead) and read.fluent == inst[0]:
+                        types = [t for _, t in z.domain.fluents[read.fluent].params]
+                        if bindings(z, read.args, o.exists, None, inst[1], types, z.scene(state, receipts=r)):
+                            return True
+    return False
+
+
+def assign(z: Setting, wanted: Sequence[Obligation], state: State) -> bool:
+    """Whether receipts can be assigned to all these obligations at once (state goals are judged apart)."""
+    names = {o.name for o in wanted}
+    todo = {o.name: o for o in wanted}
+    stack = list(wanted)
+    while stack:
+        for r in references(stack.pop()) - set(todo):
+            todo[r] = z.obligations[r]
+            stack.append(z.obligations[r])
+    ordered: list[Obligation] = []
+    while len(ordered) < len(todo):
+        done = {o.name for o in ordered}
+        ordered.extend(o for o in todo.values() if o.name not in done and references(o) <= done)
+    return _assign(z, ordered, names, state, {}, frozenset())
+
+
+def _assign(
+    z: Setting, rest: Sequence[Obligation], wanted: set[str], state: State, receipts: Receipts,
+    taken: frozenset[Instance],
+) -> bool:  # fmt: skip
+    if not rest:
+        return True
+    o, *others = rest
+    if all(isinstance(g, StateGoal) for g in o.goals):
+        return _assign(z, others, wanted, state, receipts, taken)
+    if any(isinstance(g, StateGoal) and true(g.condition, z.scene(state)) for g in o.goals):
+        return _assign(z, others, wanted, state, receipts, taken)
+    distinct = bool(o.exists) and not o.shared
+    pool = [
+        (i, h)
+        for i, h in enumerate(counting(z, state))
+        if any(isinstance(g, EffectGoal) and matches(z, o, g, h.identity, state, receipts) for g in o.goals)
+        and not (distinct and h.identity in taken)
+    ]
+    for group in itertools.combinations(pool, o.count):
+        ids = {h.identity for _, h in group}
+        if distinct and len(ids) < o.count:
+            continue
+        now_taken = taken | ids if distinct else taken
+        if _assign(z, others, wanted, state, {**receipts, o.name: group[0][1].node}, now_taken):
+            return True
+    return False

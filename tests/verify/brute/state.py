@@ -1,0 +1,108 @@
+"""Turns a run so far into a state that can be hashed: two runs in the same state have the same futures.
+
+Unknown values are *slots*: they are chosen when something first reads them, which gives the same runs as choosing all
+of them at the start, but far fewer states. A fluent instance or result field that is not listed is its own slot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from cfrc.model.types import Type
+from cfrc.model.values import Value
+
+Instance = tuple[str, tuple[Value, ...]]
+Path = tuple[str, ...]
+WAITING, READY, OK, SKIP, FAIL, DEAD = "-", "ready", "ok", "skip", "fail", "dead"
+SETTLED = (OK, SKIP, FAIL, DEAD)
+
+
+class Slot(NamedTuple):
+    """An unknown value: ``where`` is ``("f", instance)``, ``("v", instance)`` or ``("r", node, attempt, path)``."""
+
+    where: tuple[Any, ...]
+    type: Type
+
+
+Raw = Value | Slot
+
+
+class Choose(Exception):
+    """Something reads a slot: the explorer branches over its values and tries again."""
+
+    def __init__(self, slot: Slot) -> None:
+        self.slot = slot
+
+
+class Undefined(Exception):
+    """A projection of a value that is there has no value (a field of an absent record)."""
+
+
+class NotOk(Exception):
+    """The result of a node that has none (skipped, failed or dead) is read."""
+
+
+class Happening(NamedTuple):
+    """An identity that a receipt caused (``how`` = ``c``) or witnessed (``w``)."""
+
+    effect: str
+    args: tuple[Value, ...]
+    how: str
+    node: str
+    alive: bool
+
+    @property
+    def identity(self) -> Instance:
+        return self.effect, self.args
+
+
+@dataclass(slots=True)
+class State:
+    """σ = (w, c, a, s, x, q) of semantics §2; ``c`` and ``a`` are read off ``happened``.
+
+    ``w`` holds a volatile instance only while it is pinned; ``now`` holds what volatile instances are at this moment.
+    ``feet`` are the footprints of executed calls that some unsettled call is not ordered with.
+    """
+
+    x: dict[str, str]
+    polls: dict[str, int]
+    w: dict[Instance, Raw]
+    now: dict[Instance, Value]
+    res: dict[tuple[str, Path], Raw]
+    happened: tuple[Happening, ...]
+    doubts: tuple[tuple[Instance, str], ...]
+    refuted: frozenset[Instance]
+    used: frozenset[int]
+    feet: dict[str, Any]
+    active: frozenset[str]
+
+    def copy(self) -> State:
+        return State(
+            dict(self.x), dict(self.polls), dict(self.w), dict(self.now), dict(self.res), self.happened,
+            self.doubts, self.refuted, self.used, dict(self.feet), self.active,
+        )  # fmt: skip
+
+    def key(self) -> tuple[Any, ...]:
+        return (
+            tuple(self.x.values()), tuple(self.polls.values()), frozenset(self.w.items()), frozenset(self.res.items()),
+            frozenset(self.now.items()), self.happened, self.doubts, self.refuted, self.used,
+            frozenset(self.feet.items()), self.active,
+        )  # fmt: skip
+
+    def assume(self, slot: Slot, value: Value) -> State:
+        """The same state, knowing what the slot's value is."""
+        new = self.copy()
+        new.w = {k: value if v == slot else v for k, v in new.w.items()}
+        new.res = {k: value if v == slot else v for k, v in new.res.items()}
+        match slot.where:
+            case ("f", inst):
+                new.w.setdefault(inst, value)
+            case ("v", inst):
+                new.now[inst] = value
+            case ("r", node, attempt, path) if new.polls[node] == attempt:
+                new.res.setdefault((node, path), value)
+        return new
+
+    def realized(self) -> set[Instance]:
+        return {h.identity for h in self.happened if h.alive} | {i for i, s in self.doubts if s == "yes"}

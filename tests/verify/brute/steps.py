@@ -1,0 +1,502 @@
+"""Turns a state and an enabled call into all states after it, and says what each step violates (semantics §2, §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from cfrc.model.domain import EffectClause, FluentClause, Tool
+from cfrc.model.expr import Apply, Expr
+from cfrc.model.graph import Call
+from cfrc.model.types import Type, is_identifier
+from cfrc.model.values import Value
+from tests.verify.brute.evaluate import Scene, canonical, ev, force, raw
+from tests.verify.brute.feet import ANY, Footprint, covers, increment, independent, read_instances
+from tests.verify.brute.goals import choices, licensed, matches, realized, references, true
+from tests.verify.brute.setting import Setting
+from tests.verify.brute.state import FAIL, OK, READY, Choose, Happening, Instance, NotOk, Raw, Slot, State, Undefined
+
+Finding = tuple[str, str]
+
+
+class Illegal(Exception):
+    """The result is not one that the domain allows (outside Res)."""
+
+
+@dataclass(slots=True)
+class Step:
+    """One attempt to carry out a call: the state before, what the call sees, and what it does."""
+
+    z: Setting
+    call: Call
+    tool: Tool
+    pre: State
+    scene: Scene
+    found: set[Finding]
+    undoes: list[Instance] = field(default_factory=list)
+    causes: list[Instance] = field(default_factory=list)
+    sets: list[tuple[Instance, str, Value, Value]] = field(default_factory=list)
+    witnesses: list[Instance] = field(default_factory=list)
+    refutes: list[Instance] = field(default_factory=list)
+    observes: list[tuple[Instance, Expr]] = field(default_factory=list)
+    reads: set[Instance] = field(default_factory=set)
+
+
+def branch(states: Iterable[State], work: Callable[[State], list[State]], z: Setting) -> Iterator[State]:
+    """Everything that ``work`` yields, over all values of the slots that it turns out to read."""
+    stack = list(states)
+    while stack:
+        state = stack.pop()
+        try:
+            yield from work(state)
+        except Choose as c:
+            stack.extend(state.assume(c.slot, v) for v in z.universe.values(c.slot.type))
+
+
+def perform(z: Setting, name: str, state: State, found: set[Finding]) -> list[State]:
+    """All outcomes of the call in this state. Adds what goes wrong to ``found``.
+
+    Raises:
+        Choose: a slot must be chosen first; nothing has been added then that would not hold for every choice.
+    """
+    call = z.calls[name]
+    tool = z.domain.tools[call.tool]
+    scene = z.scene(state, me=name)
+    try:
+        for p in tool.params:
+            source = call.args.get(p.name, p.default)
+            assert source is not None
+            value = raw(source, replace(scene, me=None))
+            scene.params = {**scene.params, p.name: value if isinstance(value, Slot) else canonical(value, p.type)}
+    except NotOk:
+        found.add(("dependency", "DEP003"))
+        return []
+    except Undefined:
+        return []
+    step = Step(z, call, tool, state, scene, set())
+    _bindings(step)
+    used = _approval(step)
+    fine = _requires(step)
+    after: list[State] = []
+    if fine:
+        after.extend(_fail(step))
+        after.extend(_return(step, used))
+    found |= step.found
+    return after
+
+
+def _bindings(step: Step) -> None:
+    z, tool = step.z, step.tool
+    for p in tool.params:
+        aimed = z.aimed(tool.name).get(p.name)
+        if aimed is not None:
+            if force(step.scene.params[p.name]) not in aimed:
+                step.found.add(("binding", "BND002"))
+        elif step.call.id in z.governed and is_identifier(p.type):
+            allowed = z.bound(tool.name, p.name)
+            if allowed is not None and force(step.scene.params[p.name]) not in allowed:
+                step.found.add(("binding", "BND001"))
+
+
+def _filled(step: Step) -> dict[str, Value]:
+    return {n: force(v) for n, v in step.scene.params.items()}
+
+
+def _given(tool: Tool, args: Iterable[tuple[str, Value]], scene: Scene, defaults: bool = True) -> dict[str, Value]:
+    """Arguments in canonical form, with defaults filled in."""
+    values = dict(args)
+    for p in tool.params:
+        if defaults and p.name not in values and p.default is not None:
+            values[p.name] = ev(p.default, scene)
+    return {n: canonical(v, q.type) for n, v in values.items() if (q := tool.param(n)) is not None}
+
+
+def _approval(step: Step) -> frozenset[int]:
+    """Checks authority for these arguments; the approvals that are used after the call."""
+    z, tool = step.z, step.tool
+    listed = [(i, a) for i, a in enumerate(z.contract.approvals) if a.tool == tool.name]
+    for _, a in listed:
+        if a.denied:
+            params = step.scene.params
+            if all(force(params[n]) == v for n, v in _given(tool, a.args, step.scene, defaults=False).items()):
+                step.found.add(("authority", "AUT005"))
+    if tool.approved is None or not true(tool.approved, step.scene):
+        return step.pre.used
+    granted = [(i, a) for i, a in listed if not a.denied]
+    if not granted:
+        step.found.add(("authority", "AUT002"))
+        return step.pre.used
+    z_time, policy = z.contract.as_of, z.contract.policy
+    good = [
+        i
+        for i, a in granted
+        if _given(tool, a.args, step.scene) == _filled(step)
+        and (a.policy is None or a.policy == policy)
+        and (a.expires is None or z_time is None or a.expires >= z_time)
+    ]
+    if not good:
+        step.found.add(("authority", "AUT003"))
+        return step.pre.used
+    unused = [i for i in good if i not in step.pre.used]
+    if not unused:
+        step.found.add(("authority", "AUT004"))
+        return step.pre.used
+    return step.pre.used | {unused[0]}
+
+
+def _requires(step: Step) -> bool:
+    for condition in step.tool.requires:
+        if not true(condition, step.scene):
+            step.found.add(("dependency", "DEP004"))
+            return False
+    return True
+
+
+def _fail(step: Step) -> Iterator[State]:
+    """FAIL: a definite failure. Without a handler the run ends here, so there is no state to go on from."""
+    if step.call.id not in step.z.handled:
+        return
+    after = step.pre.copy()
+    after.x[step.call.id] = FAIL
+    _forget(after, step.call.id)
+    after.now = {}
+    new = {i for c in step.tool.may_cause for i in _instances(c, step.scene)}
+    after.doubts = tuple(sorted({*after.doubts, *((i, "?") for i in new if i not in dict(after.doubts))}, key=repr))
+    yield after
+
+
+def _forget(state: State, name: str) -> None:
+    for key in [k for k in state.res if k[0] == name]:
+        del state.res[key]
+
+
+def _instances(clause: EffectClause, scene: Scene) -> list[Instance]:
+    """The instance of a clause whose condition holds (``ANY`` in place of ``_``)."""
+    if clause.when is not None and not ev(clause.when, scene):
+        return []
+    types = [t for _, t in scene.domain.effects[clause.effect].params]
+    args = (ANY if a is None else canonical(ev(a, scene), t) for a, t in zip(clause.args, types, strict=True))
+    return [(clause.effect, tuple(args))]
+
+
+def _return(step: Step, used: frozenset[int]) -> list[State]:
+    """OK, POLL, and a false ``expect``: the call returns a result of Res."""
+    so_far = set(step.found)
+    try:
+        _known(step)
+        after = _apply(step)
+    except Illegal:
+        step.found = so_far
+        return []
+    after.used = used
+    name, call = step.call.id, step.call
+    seen = step.z.scene(after, me=name)
+    over = True
+    failed = False
+    if call.until is not None and not true(call.until, seen):
+        over = failed = after.polls[name] + 1 >= call.polls
+    elif call.expect is not None and not true(call.expect, seen):
+        failed = True
+    _compare(step, after)
+    after.now = {}
+    if failed:
+        after.x[name] = FAIL
+        return [after] if name in step.z.handled else []
+    after.x[name] = OK if over else READY
+    if not over:
+        _forget(after, name)
+        after.polls[name] += 1
+    return [after]
+
+
+def _known(step: Step) -> None:
+    """Res, first part: the result satisfies ``ensures``. An equation with an unread field fixes the field."""
+    for e in step.tool.ensures:
+        if isinstance(e, Apply) and e.op == "==":
+            left, right = raw(e.args[0], step.scene), raw(e.args[1], step.scene)
+            if isinstance(left, Slot) != isinstance(right, Slot):
+                slot, value = (left, right) if isinstance(left, Slot) else (right, left)
+                assert isinstance(slot, Slot)
+                if slot.where[:2] == ("r", step.call.id) and slot.type in (e.args[0].type, e.args[1].type):
+                    _learn(step, slot, value)
+                    continue
+        if not true(e, step.scene):
+            raise Illegal
+
+
+def _learn(step: Step, slot: Slot, value: Raw) -> None:
+    """Goes on in the state where the slot has this value; it is the only legal one."""
+    step.pre = step.scene.state = step.pre.assume(slot, canonical(force(value), slot.type))
+
+
+def _apply(step: Step) -> State:
+    """Reads the clauses in the pre-state, then undoes, causes, sets, and lets observations hold in the post-state."""
+    _clauses(step)
+    _consistent(step)
+    after = step.pre.copy()
+    _undo(step, after)
+    _cause(step, after)
+    _set(step, after)
+    _witness(step, after)
+    _observe(step, after)
+    _limits(step, after)
+    _before(step, after)
+    _scope(step, after)
+    return after
+
+
+def _clauses(step: Step) -> None:
+    t, scene = step.tool, step.scene
+    effects = (
+        (t.undoes, step.undoes),
+        (t.causes, step.causes),
+        (t.witnesses, step.witnesses),
+        (t.refutes, step.refutes),
+    )
+    for clauses, into in effects:
+        for c in clauses:
+            step.reads.update(read_instances(c.when, scene))
+            instances = _instances(c, scene)
+            into.extend(instances)
+            for a in c.args if instances else ():
+                step.reads.update(read_instances(a, scene))
+    for s in t.sets:
+        step.reads.update(read_instances(s.when, scene))
+        if s.when is None or ev(s.when, scene):
+            step.sets.append(_write(step, s))
+    for o in t.observes:
+        step.reads.update(read_instances(o.when, scene))
+        if o.when is None or ev(o.when, scene):
+            types = [p for _, p in scene.domain.fluents[o.fluent].params]
+            inst = o.fluent, tuple(canonical(ev(a, scene), p) for a, p in zip(o.args, types, strict=True))
+            step.reads.add(inst)
+            step.observes.append((inst, o.value))
+    for r in (*t.requires, t.approved):
+        step.reads.update(read_instances(r, scene))
+
+
+def _write(step: Step, clause: FluentClause) -> tuple[Instance, str, Value, Value]:
+    """What the clause writes: instance, manner, what the footprint shows of it, and the new value."""
+    scene = step.scene
+    decl = scene.domain.fluents[clause.fluent]
+    args = tuple(canonical(ev(a, scene), p) for a, (_, p) in zip(clause.args, decl.params, strict=True))
+    for a in clause.args:
+        step.reads.update(read_instances(a, scene))
+    value = canonical(ev(clause.value, scene), decl.type)
+    amount = increment(clause)
+    if amount is not None:
+        step.reads.update(read_instances(amount, scene))
+        return (clause.fluent, args), "inc", ev(amount, scene), value
+    step.reads.update(read_instances(clause.value, scene))
+    held = step.pre.w.get((clause.fluent, args))
+    if (clause.fluent, args) in step.pre.w and force(held) == value:
+        return (clause.fluent, args), "same", value, value
+    return (clause.fluent, args), "set", value, value
+
+
+def _consistent(step: Step) -> None:
+    """Res, second part: not witnessing what was refuted, nor refuting what is realized."""
+    real = step.pre.realized() | step.z.kept
+    out = step.pre.refuted
+    if any(covers(p, w) for w in step.witnesses for p in (*out, *step.refutes)):
+        raise Illegal
+    if any(covers(p, i) for p in step.refutes for i in real):
+        raise Illegal
+
+
+def _undo(step: Step, after: State) -> None:
+    z = step.z
+    for p in step.undoes:
+        if any(covers(p, k) for k in z.kept):
+            step.found.add(("preservation", "PRS003"))
+        hit = [h for h in after.happened if covers(p, h.identity)]
+        if any(z.domain.effects[h.effect].once and h.how == "c" and h.alive for h in hit):
+            step.found.add(("preservation", "PRS004"))
+        after.happened = _sorted(h._replace(alive=False) if h in hit else h for h in after.happened)
+
+
+def _sorted(happened: Iterable[Happening]) -> tuple[Happening, ...]:
+    return tuple(sorted(happened, key=repr))
+
+
+def _cause(step: Step, after: State) -> None:
+    for i in step.causes:
+        _repeats(step, after, i)
+        after.happened = _sorted((*after.happened, Happening(i[0], i[1], "c", step.call.id, True)))
+        after.happened = _sorted(h._replace(alive=True) if h.identity == i else h for h in after.happened)
+        after.refuted = frozenset(r for r in after.refuted if not covers(r, i))
+
+
+def _repeats(step: Step, after: State, inst: Instance) -> None:
+    z = step.z
+    once = z.domain.effects[inst[0]].once
+    key = z.key(inst)
+    if inst in z.kept:
+        step.found.add(("preservation", "PRS001"))
+    if once and (key in z.kept_keys or any(z.key(h.identity) == key for h in after.happened)):
+        step.found.add(("preservation", "PRS002"))
+    for doubt, status in after.doubts:
+        if status == "no" or not (doubt == inst or (once and z.key(doubt) == key)):
+            continue
+        if not _identical(step, doubt):
+            step.found.add(("preservation", "PRS006"))
+
+
+def _identical(step: Step, doubt: Instance) -> bool:
+    """Whether this is the very call of an idempotent tool that left the doubt."""
+    for d in step.z.contract.doubts:
+        if d.call is not None and step.z.identity(d.effect, d.args) == doubt and step.tool.idempotent:
+            tool, args = d.call
+            if tool == step.tool.name and _given(step.tool, args, step.scene) == _filled(step):
+                return True
+    return False
+
+
+def _set(step: Step, after: State) -> None:
+    for inst, _, _, new in step.sets:
+        if inst in step.z.kept_facts and step.z.kept_facts[inst] != new:
+            step.found.add(("preservation", "PRS005"))
+        after.w[inst] = new
+
+
+def _witness(step: Step, after: State) -> None:
+    marks = dict(after.doubts)
+    for i in step.witnesses:
+        after.happened = _sorted({*after.happened, Happening(i[0], i[1], "w", step.call.id, True)})
+        after.happened = _sorted(h._replace(alive=True) if h.identity == i else h for h in after.happened)
+        if i in marks:
+            marks[i] = "yes"
+    for p in step.refutes:
+        after.refuted |= {p}
+        for i in marks:
+            if covers(p, i):
+                marks[i] = "no"
+    after.doubts = tuple((i, marks[i]) for i, _ in after.doubts)
+
+
+def _observe(step: Step, after: State) -> None:
+    """What is observed holds afterwards; two unknowns that are seen to be equal become one."""
+    scene = replace(step.scene, state=after)
+    for inst, source in step.observes:
+        decl = step.z.domain.fluents[inst[0]]
+        there = scene.fluent(inst)
+        seen = raw(source, replace(step.scene, state=after))
+        if not isinstance(seen, Slot):
+            seen = canonical(seen, decl.type)
+        if isinstance(seen, Slot) and seen.type != decl.type:
+            seen = canonical(force(seen), decl.type)
+        if isinstance(there, Slot) and isinstance(seen, Slot):
+            if there != seen:
+                _link(after, inst, there, seen)
+        elif isinstance(there, Slot) or isinstance(seen, Slot):
+            slot, value = (there, seen) if isinstance(there, Slot) else (seen, there)
+            assert isinstance(slot, Slot)
+            new = after.assume(slot, value)  # type: ignore[arg-type]
+            after.w, after.res, after.now = new.w, new.res, new.now
+        elif there != seen:
+            raise Illegal
+        if inst in after.now:
+            after.w[inst] = after.now[inst]
+        elif inst not in after.w:
+            after.w[inst] = seen
+
+
+def _link(after: State, inst: Instance, there: Slot, seen: Slot) -> None:
+    """Makes one slot of two: everything that held either now holds ``seen``."""
+    for k, v in after.w.items():
+        if v == there:
+            after.w[k] = seen
+    for r, u in after.res.items():
+        if u == there:
+            after.res[r] = seen
+    if there.where[0] == "r":
+        after.res.setdefault((there.where[1], there.where[3]), seen)
+    if there.where[0] == "f":
+        after.w.setdefault(there.where[1], seen)
+    after.w[inst] = seen
+
+
+def _limits(step: Step, after: State) -> None:
+    z = step.z
+    for limit in z.contract.limits:
+        instances = [*z.kept, *(i for i, s in after.doubts if s != "no")]
+        instances += [h.identity for h in after.happened if h.how == "c"]
+        total: Value = 0
+        for effect, args in instances:
+            bound: dict[str, Value] = {}
+            types = [t for _, t in z.domain.effects[effect].params]
+            if effect == limit.effect and _fits(limit.params, args, types, bound, step.scene):
+                amount = 1 if limit.amount is None else ev(limit.amount, replace(step.scene, bound=bound))
+                total += amount  # type: ignore[operator]
+        if total > limit.bound:  # type: ignore[operator]
+            step.found.add(("scope", "SCP004"))
+
+
+def _fits(params: tuple[str | Expr | None, ...], args: tuple[Value, ...], types: list[Type],
+          bound: dict[str, Value], scene: Scene) -> bool:  # fmt: skip
+    for p, a, t in zip(params, args, types, strict=True):
+        if isinstance(p, str):
+            bound[p] = a
+        elif p is not None and canonical(ev(p, scene), t) != a:
+            return False
+    return True
+
+
+def _new(step: Step) -> list[Instance]:
+    return [i for i in (*step.causes, *step.witnesses) if i not in step.z.kept]
+
+
+def _meets(step: Step, name: str, instances: Iterable[Instance], state: State) -> bool:
+    """Whether one of the identities is one that the obligation asks for."""
+    o = step.z.obligations[name]
+    return any(
+        matches(step.z, o, g, i, state, r)
+        for r in choices(step.z, references(o), state)
+        for g in o.goals
+        if not hasattr(g, "condition")
+        for i in instances
+    )
+
+
+def _before(step: Step, after: State) -> None:
+    pairs = [(o, b) for o in step.z.contract.obligations for b in o.before if {o.name, b} <= after.active]
+    for o, later in pairs:
+        if _meets(step, later, _new(step), after) and not realized(step.z, o, step.pre):
+            step.found.add(("coverage", "COV003"))
+
+
+def _scope(step: Step, after: State) -> None:
+    z = step.z
+    if any(not licensed(z, "effect", i, after) for i in (*step.causes, *step.undoes)):
+        step.found.add(("scope", "SCP001"))
+    if any(not licensed(z, "fluent", i, after) for i, *_ in step.sets):
+        step.found.add(("scope", "SCP002"))
+    if step.tool.undeclared and not any(s.kind == "tool" and s.name == step.tool.name for s in z.contract.scope or ()):
+        step.found.add(("scope", "SCP003"))
+
+
+def _compare(step: Step, after: State) -> None:
+    """Compares the call with those that ran before it and are not ordered with it."""
+    z, name = step.z, step.call.id
+    mine = _footprint(step, after)
+    once = {n: e.key for n, e in z.domain.effects.items() if e.once}
+    for other, theirs in step.pre.feet.items():
+        if other in z.unordered[name] and not independent(theirs, mine, once):
+            step.found.add(("preservation", "PRS007"))
+    if z.unordered[name]:
+        after.feet[name] = mine
+
+
+def _footprint(step: Step, after: State) -> Footprint:
+    z = step.z
+    ordered = [(o.name, b) for o in z.contract.obligations for b in o.before if {o.name, b} <= after.active]
+    touched = [*_new(step), *step.undoes]
+    needs = {a for a, b in ordered if _meets(step, b, _new(step), after)}
+    for a in needs:
+        for g in z.obligations[a].goals:
+            step.reads.update(read_instances(getattr(g, "condition", None), step.scene))
+    return Footprint(
+        frozenset(step.reads), frozenset(w[:3] for w in step.sets), frozenset(step.causes), frozenset(step.undoes),
+        frozenset(step.witnesses), frozenset(step.refutes), frozenset(needs),
+        frozenset(a for a, _ in ordered if _meets(step, a, touched, after)), step.tool.undeclared,
+    )  # fmt: skip

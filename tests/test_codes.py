@@ -10,28 +10,8 @@ import pytest
 from cfrc.codes import explain, explanations, full
 
 PACKAGE = Path(__file__).parent.parent / "cfrc"
-AREAS = [
-    "INP",
-    "SYN",
-    "NAM",
-    "EXP",
-    "IMP",
-    "JSN",
-    "TYP",
-    "AUT",
-    "GRD",
-    "BND",
-    "DEP",
-    "PRS",
-    "SCP",
-    "COV",
-    "EVD",
-    "UND",
-    "CON",
-    "LED",
-    "NOTE",
-]
-_USED = re.compile(rf"""["'](?:CFRC-)?((?:{"|".join(AREAS)})\d{{3}})["']""")
+AREAS = "INP|SYN|NAM|EXP|IMP|JSN|TYP|AUT|GRD|BND|DEP|PRS|SCP|COV|EVD|UND|CON|LED|NOTE"
+_USED = re.compile(rf"""["'](?:CFRC-)?((?:{AREAS})\d{{3}})["']""")
 _ANY = re.compile(r"CFRC-[A-Z]+\d{3}")
 
 

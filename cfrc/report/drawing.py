@@ -47,7 +47,7 @@ def draw(proposal: Proposal, offending: str | None, run: Counterexample | None =
     shown = _chosen(nodes, edges, offending, outcomes)
     rows = [n for n in nodes if n.id in shown]
     name_width = max((columns(clip(n.id, _NAME)) for n in rows), default=0)
-    what_width = max((columns(_what(n)) for n in rows), default=0)
+    what_width = max((columns(_what(n)) for n in rows if isinstance(n, Call)), default=0)
     lines: list[Line] = []
     left_out = 0
     for n in nodes:
@@ -118,4 +118,4 @@ def _row(
 
 
 def _pad(text: str, width: int) -> str:
-    return text + " " * (width - columns(text))
+    return text + " " * max(0, width - columns(text))

@@ -73,8 +73,8 @@ def to_text(parts: Iterable[RenderableType], color: bool, width: int) -> str:
         file=out, width=width, color_system="standard" if color else None, force_terminal=color, no_color=not color,
         highlight=False, markup=False, emoji=False, legacy_windows=False,
     )  # fmt: skip
-    for part in parts:
-        console.print(part, soft_wrap=False)
+    for part in parts:  # printing rebuilds a text without its own layout options, so they are passed again
+        console.print(part, no_wrap=getattr(part, "no_wrap", None), overflow=getattr(part, "overflow", None))
     return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
 
 

@@ -65,6 +65,7 @@ class Engine:
         self, tables: Tables, text: str, tokens: Sequence[Token], builder: Builder, closers: Collection[str]
     ) -> None:
         self.tables, self.text, self.tokens, self.closers = tables, text, tokens, closers
+        self.before: list[int] = []
         self.perform = tuple(
             None if r.action in (PASS, LIST) else builder.action(r.action) for r in tables.rules
         )
@@ -85,7 +86,7 @@ class Engine:
                 return stack.values[-1], stop
             failure = self.failure(stack, first, stop, resync)
             if not failed(failure):
-                return None, self.boundary(max(stop, first + 1))
+                return None, self.boundary(stop)
             index = last = self.resume(stack, max(failure.index, last + 1), resync)
             if self.tokens[index][0] == END or self.closes(index):
                 while stack.values and not self.accepts(stack.states, END):
@@ -105,12 +106,17 @@ class Engine:
             if kind == "NAME":
                 kind = self.kind(states, index)
             if kind == END:
+                self.before = states
                 return index
             act = actions[states[-1]].get(kind)
-            while act is not None and act < 0:
-                self.reduce(stack, -1 - act)
-                act = actions[states[-1]].get(kind)
+            before = states
+            if act is not None and act < 0:
+                before = states[:]  # tables reduce too eagerly before an error; what was expected is known here
+                while act is not None and act < 0:
+                    self.reduce(stack, -1 - act)
+                    act = actions[states[-1]].get(kind)
             if act is None:
+                self.before = before
                 return index
             if len(states) > _MAX_STACK:
                 raise TooDeep(token[2], token[3])
@@ -233,8 +239,8 @@ class Engine:
             and not (isinstance(stack.values[-1], tuple) and stack.values[-1][0] == self.tokens[item][1])
         )
         if swallowed or (self.closes(stop - 1) and stop - 1 > first):
-            return Failure(stop - 1, self.expected(stack.states[:-1]), first)
-        return Failure(stop, self.expected(stack.states), item)
+            return Failure(stop - 1, self.expected(self.before[:-1]), first)
+        return Failure(stop, self.expected(self.before), item)
 
     def resume(self, stack: _Stack, index: int, resync: Collection[str]) -> int:
         """The next token to go on with, the stack cut to where it fits; the end if there is none."""

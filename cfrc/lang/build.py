@@ -224,7 +224,7 @@ class SharedBuilder:
             if isinstance(only, Loop):
                 return n.ComprehensionNode(func, only.body, only.generators, only.cond, only.key, span=span)
             if func.text == "map" and only.name is None:
-                if isinstance(only.value, n.MapLit) and self.loose.pop(only.value.span.start, None):
+                if isinstance(only.value, n.MapLit) and self.loose.pop(only.value.span.start, None) is not None:
                     return n.MapLit(only.value.entries, span=span)
                 if isinstance(only.value, n.RecordLit):
                     return n.MapLit(tuple(_entry(f) for f in only.value.fields), span=span)
@@ -242,7 +242,7 @@ class SharedBuilder:
         """Complains of map entries that no ``map(…)`` took up. Called once, after the last declaration."""
         for literal in self.loose.values():
             key = next(entry.key for entry in literal.entries if not isinstance(entry.key, n.Ref))
-            help = "a map is written `map({ \"key\": value })`"
+            help = 'a map is written `map({ "key": value })`'
             self.complain("SYN013", "a record's field must be a plain name", key.span, help)
         self.loose.clear()
 

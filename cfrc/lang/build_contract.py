@@ -10,9 +10,7 @@ from cfrc.lang.lexer import Token
 
 
 class ContractBuilder(SharedBuilder):
-    def on_contract_decl(
-        self, s: int, e: int, name: t.Name, domain: t.Name, *items: t.ContractItem
-    ) -> t.ContractDecl:
+    def on_contract_decl(self, s: int, e: int, name: t.Name, domain: t.Name, *items: t.ContractItem) -> t.ContractDecl:
         return t.ContractDecl(name, domain, items, span=self.span(s, e))
 
     def on_request_item(self, s: int, e: int, text: t.Text) -> t.RequestItem:
@@ -79,9 +77,7 @@ class ContractBuilder(SharedBuilder):
     def on_goal_any(self, s: int, e: int, *goals: t.ExprNode) -> dict[str, Any]:
         return {"goals": goals, "choice": "any"}
 
-    def on_owes_item(
-        self, s: int, e: int, name: t.Name | None, goal: dict[str, Any], *clauses: Clause
-    ) -> t.OwesItem:
+    def on_owes_item(self, s: int, e: int, name: t.Name | None, goal: dict[str, Any], *clauses: Clause) -> t.OwesItem:
         return t.OwesItem(name, **goal, **self.clauses(clauses), span=self.span(s, e))
 
     def on_exists(self, s: int, e: int, *names: t.TypedName) -> Clause:
@@ -116,9 +112,7 @@ class ContractBuilder(SharedBuilder):
     def on_within_item(self, s: int, e: int, patterns: tuple[t.Pattern, ...], *clauses: Clause) -> t.WithinItem:
         return t.WithinItem(patterns, **self.clauses(clauses), span=self.span(s, e))
 
-    def on_limit_sum(
-        self, s: int, e: int, amount: t.ExprNode, effect: t.Pattern, bound: t.ExprNode
-    ) -> t.LimitItem:
+    def on_limit_sum(self, s: int, e: int, amount: t.ExprNode, effect: t.Pattern, bound: t.ExprNode) -> t.LimitItem:
         return t.LimitItem("sum", amount, effect, bound, span=self.span(s, e))
 
     def on_limit_count(self, s: int, e: int, effect: t.Pattern, bound: t.ExprNode) -> t.LimitItem:

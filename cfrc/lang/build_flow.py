@@ -29,9 +29,7 @@ class FlowBuilder(SharedBuilder):
         return t.CallStep(id, tool, self.plain(args), **fields, span=self.span(s, e))
 
     def on_named_terminal(self, s: int, e: int, id: t.Name, step: t.TerminalStep) -> t.TerminalStep:
-        return t.TerminalStep(
-            step.kind, id, step.claims, step.reason, step.when, step.after, span=self.span(s, e)
-        )
+        return t.TerminalStep(step.kind, id, step.claims, step.reason, step.when, step.after, span=self.span(s, e))
 
     def on_done(self, s: int, e: int, *clauses: Clause) -> t.TerminalStep:
         return t.TerminalStep("done", None, **self.clauses(clauses), span=self.span(s, e))
@@ -96,17 +94,13 @@ class FlowBuilder(SharedBuilder):
         self, s: int, e: int, subject: t.Name, without: tuple[t.Name, ...] | None, verdict: Rejection
     ) -> t.CheckDecl:
         word, only, expected = verdict
-        return t.CheckDecl(
-            "proposal", subject, word, without or (), only=only, expected=expected, span=self.span(s, e)
-        )
+        return t.CheckDecl("proposal", subject, word, without or (), only=only, expected=expected, span=self.span(s, e))
 
     def on_check_contract(
         self, s: int, e: int, subject: t.Name, against: t.Name | None, verdict: Rejection
     ) -> t.CheckDecl:
         word, only, expected = verdict
-        return t.CheckDecl(
-            "contract", subject, word, (), against, only=only, expected=expected, span=self.span(s, e)
-        )
+        return t.CheckDecl("contract", subject, word, (), against, only=only, expected=expected, span=self.span(s, e))
 
     def on_check_claim(
         self, s: int, e: int, claims: tuple[t.Name, ...], subject: t.Name, against: t.Name, verdict: Rejection

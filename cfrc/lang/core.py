@@ -1,4 +1,4 @@
-"""Turns ``import``, ``domain``, ``contract``, ``proposal``, ``ledger`` and ``check`` into registered declaration kinds."""
+"""Turns the declaration kinds ``import domain contract proposal ledger check`` into entries of the register."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from cfrc.data import data_dir
 from cfrc.lang import tree as t
 from cfrc.lang.build_contract import ContractBuilder
 from cfrc.lang.build_domain import DomainBuilder
@@ -28,18 +29,10 @@ class CoreBuilder(DomainBuilder, ContractBuilder, FlowBuilder):
     """All actions of ``cfrc.lark``."""
 
 
-def grammar_text(name: str = "cfrc.lark") -> str:
-    """A grammar file's text, from an installed package or a checkout."""
-    here = Path(__file__).resolve().parent.parent
-    for folder in (here / "grammars", here.parent / "grammars"):
-        if (folder / name).is_file():
-            return (folder / name).read_text("utf-8")
-    raise FileNotFoundError(f"the grammar {name} is missing from this installation")
-
-
 def _build() -> dict[str, Any]:
+    grammar = (data_dir("grammars") / "cfrc.lark").read_text("utf-8")
     items = [item for _, names in _STARTS.values() for item in names]
-    return build(grammar_text(), [start for start, _ in _STARTS.values()] + [EXPRESSION], items)
+    return build(grammar, [start for start, _ in _STARTS.values()] + [EXPRESSION], items)
 
 
 GRAMMAR = Grammar(Path(__file__).with_name("tables.json"), _build)

@@ -66,16 +66,14 @@ class Engine:
     ) -> None:
         self.tables, self.text, self.tokens, self.closers = tables, text, tokens, closers
         self.before: list[int] = []
-        self.perform = tuple(
-            None if r.action in (PASS, LIST) else builder.action(r.action) for r in tables.rules
-        )
+        self.perform = tuple(None if r.action in (PASS, LIST) else builder.action(r.action) for r in tables.rules)
 
     def parse(
         self, index: int, start: str, resync: Collection[str], failed: Callable[[Failure], bool]
     ) -> tuple[Any, int]:
-        """One start symbol from ``tokens[index]`` on: its value (``None`` if nothing could be saved) and the next index.
+        """One start symbol from ``tokens[index]`` on: its value (``None`` if nothing could be saved), the next index.
 
-        ``failed`` is told each error and answers whether to go on. ``resync`` are the terminals that may begin an item.
+        ``failed`` is told each error and says whether to go on. ``resync`` are the terminals that may begin an item.
         """
         stack = _Stack([self.tables.starts[start]], [], [], [], [])
         first = last = index
@@ -173,9 +171,8 @@ class Engine:
             return kind
         row = self.tables.actions[states[-1]]
         following = self.tokens[index + 1][0]
-        if text in self.closers and END in row and following not in ("=", ":") and not self.accepts(states, text):
-            if self.accepts(states, END):
-                return END
+        if text in self.closers and END in row and following not in ("=", ":") and self.ends_before(states, text):
+            return END
         if text not in row:
             return "NAME"
         if "NAME" not in row:
@@ -186,10 +183,14 @@ class Engine:
             return "NAME" if self.accepts(states, "NAME") else text
         return text if row[text] >= 0 or self.accepts(states, text) else "NAME"
 
+    def ends_before(self, states: list[int], keyword: str) -> bool:
+        return self.accepts(states, END) and not self.accepts(states, keyword)
+
     def accepts(self, states: list[int], kind: str) -> bool:
         """Whether the terminal can be shifted after the reductions it calls for (tables alone claim too much)."""
         actions, gotos, rules = self.tables.actions, self.tables.gotos, self.tables.rules
-        below, above = len(states), []
+        below = len(states)
+        above: list[int] = []
         top = states[-1]
         while True:
             act = actions[top].get(kind)

@@ -1,4 +1,4 @@
-"""Turns the place where parsing stopped into one friendly complaint: what was found, what could stand there, a guess."""
+"""Turns the place where parsing stopped into one friendly complaint: what is there, what could be, and a guess."""
 
 from __future__ import annotations
 
@@ -20,8 +20,28 @@ _FRIENDLY = {
     "DURATION": "a duration",
     END: "the end of the declaration",
 }
-_VALUE = frozenset({"STRING", "INT", "DECIMAL", "DATE", "TIME", "DURATION", "[", "{", "(", "-", "not", "true", "false", "absent", "NAME"})
-_OPERATORS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not", "+", "-", "*", "and", "or", "implies", ".", "[", "("})
+_VALUE = frozenset(
+    [
+        "STRING",
+        "INT",
+        "DECIMAL",
+        "DATE",
+        "TIME",
+        "DURATION",
+        "NAME",
+        "[",
+        "{",
+        "(",
+        "-",
+        "not",
+        "true",
+        "false",
+        "absent",
+    ]
+)
+_OPERATORS = frozenset(
+    ["==", "!=", "<", "<=", ">", ">=", "in", "not", "+", "-", "*", "and", "or", "implies", ".", "[", "("]
+)
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _FEW = 5
 
@@ -53,7 +73,7 @@ def complaint(source: Source, tokens: Sequence[Token], failure: Failure, openers
         message += f", expected {_listing(choices)}"
         help = None
     else:
-        help = f"here may stand {_listing(choices[:12])}" + (" and more" if len(choices) > 12 else "") if choices else None
+        help = f"here may stand {_listing(choices, 12)}" if choices else None
     return Diagnostic("SYN001", message, span, help, notes=notes)
 
 
@@ -72,7 +92,9 @@ def _choices(expected: frozenset[str]) -> list[str]:
     return out + ([_FRIENDLY[END]] if END in rest else [])
 
 
-def _listing(choices: Sequence[str]) -> str:
+def _listing(choices: Sequence[str], most: int = 20) -> str:
+    if len(choices) > most:
+        return ", ".join(choices[:most]) + " and more"
     return choices[0] if len(choices) == 1 else ", ".join(choices[:-1]) + " or " + choices[-1]
 
 

@@ -42,10 +42,8 @@ _WORD = re.compile(r"\w+")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})(?:\\u([Dd][C-Fc-f][0-9A-Fa-f]{2}))?|(.))", re.DOTALL)
 _SIMPLE = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # Characters that change what a reader sees (controls, direction overrides, half characters): refused everywhere.
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
-)
-_QUOTES = {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "'": '"', "‘": '"', "’": '"', "`": '"'}
+_UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)")
+_QUOTES = "“”„«»'‘’`"
 _PLAIN = {"–": "`-`", "—": "`-`", "−": "`-`", "≤": "`<=`", "≥": "`>=`", "≠": "`!=`", "→": "`->`", "×": "`*`"}
 _WORDS = {"&": "`and`", "!": "`not`", "/": "`div(a, b)`", ";": "a new line", "∧": "`and`", "∨": "`or`", "¬": "`not`"}
 
@@ -125,7 +123,7 @@ class _Lexer:
         if rest:
             after = rest.end()
             word = quoted(self.text[at:after])
-            help = "put a space between them, or quote an identifier: `\"42x\"`"
+            help = 'put a space between them, or quote an identifier: `"42x"`'
             self.complain("SYN007", f"{word} is neither a number nor a name", at, after, help)
             text = "0"
         elif kind in ("INT", "DECIMAL"):
@@ -143,8 +141,8 @@ class _Lexer:
                 "DURATION": (parse_duration, "duration", "0s"),
             }[kind]
             if parse(text) is None:
-                help = "write units once each, largest first: `1h30m`" if word == "duration" else None
-                self.complain("SYN009", f"{quoted(text)} is not a valid {word}", at, after, help)
+                order = "write units once each, largest first: `1h30m`" if word == "duration" else None
+                self.complain("SYN009", f"{quoted(text)} is not a valid {word}", at, after, order)
                 text = instead
         self.out.tokens.append((kind, text, at, after))
         return after
@@ -176,7 +174,8 @@ class _Lexer:
         if _UNSAFE.match(c):
             return at + 1  # complained of already
         if c in _QUOTES:
-            self.complain("SYN003", f"unexpected quote {_named(c)}", at, at + 1, 'strings are in plain double quotes: `"`')
+            help = 'strings are in plain double quotes: `"`'
+            self.complain("SYN003", f"unexpected quote {_named(c)}", at, at + 1, help)
             return at + 1
         if c.isalnum():
             return self.foreign_name(at)

@@ -294,6 +294,28 @@ ExprNode = (
 )
 
 
+# --- shared by declarations ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern(Node):
+    """``paid(invoice, _)`` or a bare ``roaming``: an effect, a fluent or a tool with arguments; resolution decides.
+
+    ``args`` is ``None`` when no parentheses are written. Arguments may be :class:`Wildcard` and may be named.
+    """
+
+    name: Name
+    args: tuple[Arg, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TypedName(Node):
+    """``n: T`` (a parameter of an effect or a fluent, an existential)."""
+
+    name: Name
+    type: TypeNode
+
+
 # --- traversal ------------------------------------------------------------------------------------------------------
 
 

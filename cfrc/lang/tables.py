@@ -68,7 +68,7 @@ def build(grammar: str, starts: Sequence[str], first_of: Sequence[str]) -> dict[
     from lark import Lark
 
     parser = Lark(grammar, parser="lalr", lexer="contextual", start=list(starts), maybe_placeholders=True, strict=True)
-    table = parser.parser.parser._parse_table  # type: ignore[union-attr]  # Lark has no public way to its tables
+    table = parser.parser.parser._parse_table  # Lark has no public way to its tables
     text = {t.name: t.pattern.value if t.pattern.type == "str" else t.name for t in parser.terminals} | {END: END}
     number = {state: i for i, state in enumerate(table.states)}
     rules = sorted(parser.rules, key=lambda r: (r.origin.name, r.order, len(r.expansion), str(r)))

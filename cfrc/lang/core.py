@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from cfrc.lang import tree as t
 from cfrc.lang.build_contract import ContractBuilder
 from cfrc.lang.build_domain import DomainBuilder
 from cfrc.lang.build_flow import FlowBuilder
-from cfrc.lang.kinds import Grammar, Kind
+from cfrc.lang.kinds import Grammar, Kind, Line
 from cfrc.lang.tables import build
 
 EXPRESSION = "expr"
@@ -38,24 +38,44 @@ def _build() -> dict[str, Any]:
 GRAMMAR = Grammar(Path(__file__).with_name("tables.json"), _build)
 
 
-def _lines(declaration: t.Declaration) -> Iterator[tuple[int, int]]:
-    """Items begin lines at level 1, clauses of tools at level 2."""
-    items: tuple[t.Node, ...] = ()
+def _lines(declaration: t.Declaration) -> Iterator[Line]:
+    """Items begin lines at level 1, clauses of tools at level 2; keywords of one block are padded to one width."""
     match declaration:
-        case t.DomainDecl(items=found) | t.ContractDecl(items=found) | t.LedgerDecl(items=found):
-            items = found
+        case t.DomainDecl(items=items):
+            for item in items:
+                yield Line(item.span.start, 1)
+                if isinstance(item, t.ToolDecl):
+                    yield from _clauses(item)
+        case t.ContractDecl(items=facts):
+            yield from (Line(item.span.start, 1, 5) for item in facts)
+        case t.LedgerDecl(items=entries):
+            yield from (Line(item.span.start, 1) for item in entries)
         case t.ProposalDecl(steps=steps):
-            items = steps
-    for item in items:
-        yield item.span.start, 1
-        if isinstance(item, t.ToolDecl):
-            for clause in item.clauses:
-                yield clause.span.start, 2
+            yield from (Line(step.span.start, 1) for step in steps)
 
 
-def _kind(keyword: str, layout: Callable[[t.Declaration], Iterator[tuple[int, int]]] = _lines) -> Kind:
+def _clauses(tool: t.ToolDecl) -> Iterator[Line]:
+    words = [_padded(clause) for clause in tool.clauses]
+    width = max(map(len, words), default=0)
+    for clause, word in zip(tool.clauses, words, strict=True):
+        yield Line(clause.span.start, 2, width if word else 0)
+
+
+def _padded(clause: t.ToolClause) -> str:
+    """The first word of a clause, if something to line up follows it directly."""
+    match clause:
+        case t.FlagClause(kind="idempotent") | t.ConditionClause(condition=None):
+            return ""
+        case t.EffectClauseNode(kind="failure may cause"):
+            return ""
+        case t.FlagClause():
+            return "causes"
+    return clause.kind
+
+
+def _kind(keyword: str) -> Kind:
     start, items = _STARTS[keyword]
-    return Kind(keyword, start, items, GRAMMAR, CoreBuilder, layout)
+    return Kind(keyword, start, items, GRAMMAR, CoreBuilder, _lines)
 
 
 KINDS = {keyword: _kind(keyword) for keyword in _STARTS}

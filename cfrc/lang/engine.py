@@ -59,13 +59,17 @@ class TooDeep(Exception):
 
 
 class Engine:
-    """Parses declarations out of one token list. ``closers`` are the keywords that begin a declaration."""
+    """Parses declarations out of one token list. ``closers`` are the keywords that begin a declaration.
+
+    ``names`` holds the indices of the words that were taken as names, not keywords (the formatter asks).
+    """
 
     def __init__(
         self, tables: Tables, text: str, tokens: Sequence[Token], builder: Builder, closers: Collection[str]
     ) -> None:
         self.tables, self.text, self.tokens, self.closers = tables, text, tokens, closers
         self.before: list[int] = []
+        self.names: set[int] = set()
         self.perform = tuple(None if r.action in (PASS, LIST) else builder.action(r.action) for r in tables.rules)
 
     def parse(
@@ -116,6 +120,8 @@ class Engine:
             if act is None:
                 self.before = before
                 return index
+            if kind == "NAME":
+                self.names.add(index)
             if len(states) > _MAX_STACK:
                 raise TooDeep(token[2], token[3])
             states.append(act)

@@ -16,7 +16,17 @@ from cfrc.lang.build import SharedBuilder
 from cfrc.lang.nodes import Declaration
 from cfrc.source import Source
 
-Layout = Callable[[Declaration], Iterator[tuple[int, int]]]
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """For the formatter: the part at this offset begins a line at ``level``, its first word padded to ``width``."""
+
+    offset: int
+    level: int
+    width: int = 0
+
+
+Layout = Callable[[Declaration], Iterator[Line]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,7 @@ class Kind:
     """One declaration kind.
 
     ``start`` is its start symbol, ``items`` the nonterminals of its items and clauses (for recovery), ``builder`` makes
-    its nodes. ``layout`` yields, for the formatter, the offset of each part that begins a line and its level.
+    its nodes. ``layout`` yields, for the formatter, each part below the first that begins a line.
     """
 
     keyword: str

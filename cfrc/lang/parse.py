@@ -21,13 +21,14 @@ from cfrc.lang.tree import File
 from cfrc.source import Source, Span
 
 
-class _Parse:
+class Parse:
     """One run over one source: the tokens, an engine for each kind met, and the complaints."""
 
     def __init__(self, source: Source, begin: int = 0, end: int | None = None) -> None:
         self.source = source
         lexed = lex(source, begin, end)
         self.tokens: Sequence[Token] = lexed.tokens
+        self.comments = lexed.comments
         self.diagnostics = lexed.diagnostics
         self.engines: dict[type[SharedBuilder] | object, tuple[Engine, SharedBuilder]] = {}
 
@@ -82,7 +83,7 @@ class _Parse:
 
 def parse_file(source: Source) -> tuple[File, list[Diagnostic]]:
     """The declarations of a file, and what is wrong with its text (in order of place)."""
-    run = _Parse(source)
+    run = Parse(source)
     declarations = run.declarations()
     return File(tuple(declarations), span=Span(source, 0, len(source.text))), run.finish()
 
@@ -94,7 +95,7 @@ def parse_expression(
 
     ``None`` exactly when there is an error.
     """
-    run = _Parse(source, start, end)
+    run = Parse(source, start, end)
     builder = CoreBuilder(source)
     engine = Engine(load(GRAMMAR.path), source.text, run.tokens, builder, ())
     run.engines[EXPRESSION] = engine, builder

@@ -28,6 +28,7 @@ BELOW: dict[str, set[str]] = {
     "testing": {"source", "data", "codes", "model", "lang", "verify", "handoff", "lifecycle", "finality", "report"},
 }
 BELOW["cli"] = set(BELOW)
+BELOW["__main__"] = {"cli"}
 """What each room may import besides itself."""
 
 ONLY_IN = {

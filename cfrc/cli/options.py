@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import click
 
@@ -63,16 +63,19 @@ def _matches(pattern: str, code: str, kind: str) -> bool:
 
 def _patterns(_context: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     """Comma-separated, repeatable; a pattern that can match nothing is a usage error, not a silent pass."""
+    if not given:
+        return ()
     from cfrc.codes import explanations, full
+    from cfrc.model.graph import Kind
 
     found = []
     for text in (part.strip() for value in given for part in value.split(",")):
-        if text.islower():
+        if text in get_args(Kind):
             found.append(text)
         elif text and any(code.startswith(full(text)) for code in explanations()):
             found.append(full(text))
         else:
-            raise click.BadParameter(f"no code starts with {text!r}; `cfrc explain` lists all codes")
+            raise click.BadParameter(f"no kind is called and no code starts with {text!r}: see `cfrc explain`")
     return tuple(found)
 
 
@@ -93,6 +96,15 @@ def output_options(command: Command) -> Command:
         return out.exit(command(*args, out=out, **rest))
 
     return wrapped
+
+
+def root_option(command: Command) -> Command:
+    """Adds ``--root``, received as ``roots``."""
+    help = "A further folder that imports may name files of (repeatable)."
+    option = click.option(
+        "--root", "roots", multiple=True, metavar="DIR", type=click.Path(exists=True, file_okay=False), help=help
+    )
+    return option(command)
 
 
 def finding_options(command: Command) -> Command:

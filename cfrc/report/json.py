@@ -7,7 +7,7 @@ arrays of pairs. The shapes are published as JSON Schema by :mod:`cfrc.report.sc
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,7 @@ from cfrc.codes import full
 from cfrc.lang import scalars
 from cfrc.lang.diagnostics import Diagnostic
 from cfrc.model.values import Bag, Map, Record, Value
-from cfrc.model.verdict import Counterexample, Finding, Step, Verdict
+from cfrc.model.verdict import Counterexample, Finding, Status, Step, Verdict
 from cfrc.source import Span
 
 Json = dict[str, Any]
@@ -29,15 +29,19 @@ def dumps(value: Json) -> str:
     return json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def verdict_json(verdict: Verdict) -> Json:
-    """The verdict as JSON. ``verdict`` is its word; a contract that passes its own checks says ``supported``."""
-    supported = verdict.proposal is None and verdict.status.word == "admitted"
+def verdict_json(verdict: Verdict, hidden: Container[int] = ()) -> Json:
+    """The verdict as JSON. ``verdict`` is its word; a contract that passes its own checks says ``supported``.
+
+    ``hidden`` holds the ``id`` of findings that are not wanted; how many were left out is said.
+    """
+    wanted = [f for f in verdict.findings if id(f) not in hidden]
     return {
         "cfrc": VERSION,
-        "verdict": "supported" if supported else verdict.status.word,
+        "verdict": verdict_word(verdict),
         "contract": verdict.contract,
         "proposal": verdict.proposal,
-        "findings": [finding_json(f) for f in verdict.findings],
+        "findings": [finding_json(f) for f in wanted],
+        "hidden": len(verdict.findings) - len(wanted),
         "needed": list(verdict.needed),
         "unneeded": list(verdict.unneeded),
         "stats": {
@@ -49,18 +53,26 @@ def verdict_json(verdict: Verdict) -> Json:
     }
 
 
-def verdicts_json(verdicts: Sequence[Verdict]) -> Json:
-    """One verdict as itself; several (or none) as a list under ``verdicts`` with the worst word on top."""
-    if len(verdicts) == 1:
-        return verdict_json(verdicts[0])
-    each = [verdict_json(v) for v in verdicts]
-    worst = max(range(len(verdicts)), key=lambda i: verdicts[i].status, default=None)
-    return {"cfrc": VERSION, "verdict": each[worst]["verdict"] if worst is not None else None, "verdicts": each}
+def verdict_word(verdict: Verdict) -> str:
+    """The verdict in one word; a contract that passes its own checks is ``supported``, not admitted."""
+    supported = verdict.proposal is None and verdict.status is Status.ADMITTED
+    return "supported" if supported else verdict.status.word
 
 
-def invalid_json(diagnostics: Iterable[Diagnostic]) -> Json:
-    """What takes a verdict's place when the input cannot be used."""
-    return {"cfrc": VERSION, "verdict": "invalid", "diagnostics": [diagnostic_json(d) for d in diagnostics]}
+def verdicts_json(
+    verdicts: Sequence[Verdict], diagnostics: Iterable[Diagnostic] = (), hidden: Container[int] = ()
+) -> Json:
+    """One verdict as itself; anything else as lists of verdicts and diagnostics with the worst word on top.
+
+    Bad input is worse than any verdict: its word is ``invalid``.
+    """
+    complaints = [diagnostic_json(d) for d in diagnostics]
+    if len(verdicts) == 1 and not complaints:
+        return verdict_json(verdicts[0], hidden)
+    worst = max(verdicts, key=lambda v: v.status, default=None)
+    word = "invalid" if complaints or worst is None else verdict_word(worst)
+    each = [verdict_json(v, hidden) for v in verdicts]
+    return {"cfrc": VERSION, "verdict": word, "verdicts": each, "diagnostics": complaints}
 
 
 def diagnostic_json(d: Diagnostic) -> Json:

@@ -107,17 +107,10 @@ class VerdictModel(_Shape):
     contract: str
     proposal: str | None
     findings: list[FindingModel]
+    hidden: int = Field(ge=0, description="findings left out by --select and --ignore")
     needed: list[str]
     unneeded: list[str]
     stats: StatsModel
-
-
-class VerdictsModel(_Shape):
-    """Several verdicts, with the worst word on top (``null`` when there are none)."""
-
-    cfrc: Literal[1]
-    verdict: Literal["admitted", "supported", "complete", "fresh", "undecided", "refused", "withheld"] | None
-    verdicts: list[VerdictModel]
 
 
 class DiagnosticModel(_Shape):
@@ -131,16 +124,39 @@ class DiagnosticModel(_Shape):
     notes: list[Note]
 
 
-class InvalidModel(_Shape):
-    """What takes a verdict's place when the input cannot be used (exit code 2)."""
+class VerdictsModel(_Shape):
+    """Any number of verdicts with the worst word on top; ``invalid`` when an input cannot be used (exit code 2)."""
 
     cfrc: Literal[1]
-    verdict: Literal["invalid"]
+    verdict: Literal["admitted", "supported", "complete", "fresh", "undecided", "refused", "withheld", "invalid"]
+    verdicts: list[VerdictModel]
     diagnostics: list[DiagnosticModel]
 
 
-class VerdictDocument(RootModel[VerdictModel | VerdictsModel | InvalidModel]):
-    """What ``cfrc check --format json`` and ``cfrc verify --format json`` write."""
+class CheckModel(_Shape):
+    """One executed ``check``; ``undecided`` is neither a pass nor a failure."""
+
+    file: str
+    check: str
+    where: Place | None
+    outcome: Literal["passed", "failed", "undecided"]
+    expected: str
+    found: str
+    message: str | None
+    result: VerdictModel | None
+
+
+class ChecksModel(_Shape):
+    """The report of ``cfrc test``. ``vacuous``: no check to run; ``invalid``: an input cannot be used."""
+
+    cfrc: Literal[1]
+    verdict: Literal["passed", "failed", "undecided", "vacuous", "invalid"]
+    checks: list[CheckModel]
+    diagnostics: list[DiagnosticModel]
+
+
+class VerdictDocument(RootModel[VerdictModel | VerdictsModel | ChecksModel]):
+    """What ``cfrc check``, ``cfrc verify`` and ``cfrc test`` write with ``--format json``."""
 
 
 def verdict_schema() -> dict[str, Any]:

@@ -6,7 +6,7 @@ Layout (hanging indents, wrapping) is rich's; every text in it has been made saf
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,9 @@ from cfrc.model.verdict import Counterexample, Difference, Finding, Status, Verd
 from cfrc.report.drawing import draw
 from cfrc.report.escape import clip, columns, lookalikes
 from cfrc.report.excerpt import excerpt
+from cfrc.report.json import verdict_word
 from cfrc.report.naming import Naming
-from cfrc.report.pieces import Line, Piece, prose, rich_text, word
+from cfrc.report.pieces import Line, Piece, paint, prose, rich_text, word
 from cfrc.report.story import story
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def to_text(parts: Iterable[RenderableType], color: bool, width: int) -> str:
 
 def headline(verdict: Verdict) -> Line:
     """The last and most important line: the verdict in one word, what it is about, and how it came about."""
-    said: Piece = (status_word(verdict), _STATUS_STYLE[verdict.status])
+    said: Piece = (verdict_word(verdict), _STATUS_STYLE[verdict.status])
     if verdict.proposal is None:
         about: tuple[Piece, ...] = ((" contract ", ""), word(verdict.contract, "strong"))
     else:
@@ -93,10 +94,12 @@ def headline(verdict: Verdict) -> Line:
     return (said, (":", ""), *about, (_because(verdict), "dim"))
 
 
-def status_word(verdict: Verdict) -> str:
-    """The verdict in one word; a contract that passes its own checks is ``supported``, not admitted."""
-    supported = verdict.proposal is None and verdict.status is Status.ADMITTED
-    return "supported" if supported else verdict.status.word
+def render_summary(counts: Mapping[Status, int], *, color: bool = False) -> str:
+    """One line over several verdicts: ``9 verdicts: 1 admitted, 8 refused``."""
+    told: list[Piece] = []
+    for status in sorted(counts):
+        told += [(", ", ""), (f"{counts[status]:,} {status.word}", _STATUS_STYLE[status])]
+    return paint([((f"{sum(counts.values()):,} verdicts: ", ""), *told[1:])], color)
 
 
 def _because(verdict: Verdict) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cfrc.lang.diagnostics import Diagnostic
 from cfrc.model.values import Value, bag, mapping, record
-from cfrc.report.json import dumps, invalid_json, value_json, verdict_json, verdicts_json
+from cfrc.report.json import dumps, value_json, verdict_json, verdicts_json
 from cfrc.report.schema import VerdictDocument, verdict_schema
 from cfrc.source import Source, Span
 from tests.report.samples import verdicts
@@ -37,12 +37,13 @@ def test_several_verdicts_say_the_worst_word() -> None:
     several = verdicts_json(list(verdicts().values()))
     VerdictDocument.model_validate_json(dumps(several))
     assert several["verdict"] == "withheld" and len(several["verdicts"]) == len(verdicts())
-    assert verdicts_json([]) == {"cfrc": 1, "verdict": None, "verdicts": []}
+    assert verdicts_json([])["verdict"] == "invalid"  # no verdict is never a good one
 
 
 def test_bad_input_is_never_mistaken_for_a_verdict() -> None:
     source = Source("a.cfrc", "x")
-    document = invalid_json([Diagnostic("SYN001", "m", Span(source, 0, 1), notes=(("n", Span(source, 0, 1)),))])
+    diagnostics = [Diagnostic("SYN001", "m", Span(source, 0, 1), notes=(("n", Span(source, 0, 1)),))]
+    document = verdicts_json([verdicts()["admitted"]], diagnostics)
     VerdictDocument.model_validate_json(dumps(document))
     assert document["verdict"] == "invalid"
     assert document["diagnostics"][0]["code"] == "CFRC-SYN001"
@@ -92,4 +93,4 @@ def test_every_value_has_json(value: Value) -> None:
 def test_the_schema_names_itself() -> None:
     schema = verdict_schema()
     assert schema["$schema"].endswith("2020-12/schema")
-    assert {"VerdictModel", "VerdictsModel", "InvalidModel"} <= schema["$defs"].keys()
+    assert {"VerdictModel", "VerdictsModel", "ChecksModel"} <= schema["$defs"].keys()

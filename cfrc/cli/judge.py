@@ -1,0 +1,61 @@
+"""Turns verdicts and complaints into what ``cfrc check`` and ``cfrc verify`` print."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from cfrc.cli.exits import Exit
+from cfrc.cli.inputs import complain
+from cfrc.cli.options import Output
+from cfrc.codes import full
+from cfrc.lang.diagnostics import Diagnostic
+from cfrc.model.contract import Contract
+from cfrc.model.graph import Proposal
+from cfrc.model.verdict import Finding, Verdict
+
+Judged = tuple[Verdict, Contract, Proposal | None]
+
+
+def shown(verdict: Verdict, out: Output) -> list[Finding]:
+    """The findings that ``--select`` and ``--ignore`` leave."""
+    return [f for f in verdict.findings if out.shows(full(f.code), f.kind)]
+
+
+def judged(verdicts: Sequence[Judged], diagnostics: Sequence[Diagnostic], out: Output) -> Exit:
+    """Writes everything, and returns :attr:`Exit.INPUT` if there are complaints. Verdicts keep their own exit codes."""
+    if out.format == "json":
+        from cfrc.report.json import dumps, verdicts_json
+
+        hidden = {id(f) for v, _, _ in verdicts for f in v.findings} - {
+            id(f) for v, _, _ in verdicts for f in shown(v, out)
+        }
+        out.write(dumps(verdicts_json([v for v, _, _ in verdicts], diagnostics, hidden=hidden)))
+    elif verdicts:
+        out.write(_text(verdicts, out))
+    if diagnostics:
+        complain(diagnostics, out)
+        return Exit.INPUT
+    return Exit.HOLDS
+
+
+def _text(verdicts: Sequence[Judged], out: Output) -> str:
+    from cfrc.report.naming import Naming
+    from cfrc.report.terminal import render_summary, render_verdict
+
+    texts = [
+        render_verdict(
+            verdict,
+            Naming(contract, proposal),
+            shown=shown(verdict, out),
+            quiet=out.quiet,
+            color=out.colored,
+            width=out.width,
+        )
+        for verdict, contract, proposal in verdicts
+    ]
+    between = "" if out.quiet or all(len(t.splitlines()) == 1 for t in texts) else "\n"
+    text = between.join(texts)
+    if len(verdicts) > 1:
+        text += between + render_summary(Counter(v.status for v, _, _ in verdicts), color=out.colored)
+    return text

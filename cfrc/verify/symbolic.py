@@ -359,6 +359,3 @@ class Evaluator:
         if not isinstance(e, ex.Comprehension) or e.kind == "only":
             self.define(t.app(BOOL, f"{name}:defined", inputs))
         return unknown(t, e.type, lambda s, sort: t.app(sort, f"{name}{s}", inputs))
-
-
-

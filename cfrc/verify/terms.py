@@ -231,3 +231,39 @@ class Terms:
         minus = self.mul(self.const(b.sort, -1), b)
         assert minus is not None
         return self.add(a, minus)
+
+    # -- inspection, for decoding models ------------------------------------------------------------------------
+
+    def apps(self) -> list[Term]:
+        """Every uninterpreted application made so far."""
+        return [t for t in self._table.values() if t.op == "app"]
+
+    def colls(self, sort: str) -> list[Term]:
+        """Every literal collection of the sort made so far."""
+        return [t for t in self._table.values() if t.op == "coll" and t.sort == sort]
+
+    def literals(self, sort: str) -> list[Term]:
+        return [t for t in self._table.values() if t.op == "const" and t.sort == sort]
+
+    def rebuild(self, term: Term, args: list[Term]) -> Term:
+        """The term with other arguments, folded: evaluates an interpreted operator on literals."""
+        match term.op:
+            case "not":
+                return self.not_(args[0])
+            case "and":
+                return self.and_(*args)
+            case "or":
+                return self.or_(*args)
+            case "ite":
+                return self.ite(args[0], args[1], args[2])
+            case "eq":
+                return self.const(BOOL, args[0].data == args[1].data)
+            case "le" | "lt":
+                return self.le(args[0], args[1], strict=term.op == "lt")
+            case "add":
+                return self.add(*args)
+            case "mul":
+                return self.mul(args[0], args[1]) or term
+            case "to_real":
+                return self.to_real(args[0])
+        return term

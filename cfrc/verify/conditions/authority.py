@@ -84,7 +84,11 @@ def _approved(paths: Paths, run: Run, groups: list[Group], useless: list[Approva
     others = [*mine, *(a for a in useless if a.tool == run.call.tool)]
     bad = t.and_(run.needs_approval, t.not_(t.or_(*(_matches(paths, run, a) for a in mine))))
     code = "AUT003" if others else "AUT002"
-    why = "the approval is for other arguments, has expired, or is for another policy version" if others else "there is none"
+    why = (
+        "the approval is for other arguments, has expired, or is for another policy version"
+        if others
+        else "there is none"
+    )
     yield Condition(
         kind="authority",
         code=code,
@@ -95,14 +99,18 @@ def _approved(paths: Paths, run: Run, groups: list[Group], useless: list[Approva
         step=run.pos,
         node=run.call.id,
         where=run.call.span,
-        clauses=spans(*(("an approval", a.span) for a in others), ("needs approval", run.tool.span if run.tool else None)),
+        clauses=spans(
+            *(("an approval", a.span) for a in others), ("needs approval", run.tool.span if run.tool else None)
+        ),
     )
 
 
 def _used_up(paths: Paths, group: Group) -> Iterator[Condition]:
     """More calls than copies of an approval: any ``copies + 1`` calls that may all be made."""
     t = paths.terms
-    users = [(r, m) for r in paths.runs if (m := t.and_(r.needs_approval, _matches(paths, r, group.approval))) is not t.false]
+    users = [
+        (r, m) for r in paths.runs if (m := t.and_(r.needs_approval, _matches(paths, r, group.approval))) is not t.false
+    ]
     for tried, chosen in enumerate(combinations(users, group.copies + 1)):
         last = max((r for r, _ in chosen), key=lambda r: r.pos)
         mask = paths.order.closed(r.pos for r, _ in chosen) & ~(1 << last.pos)

@@ -121,4 +121,3 @@ def _condition(paths: Paths, run: Run, bad: Term, code: str, param: str, names: 
         where=(e.span if (e := run.call.args.get(param)) is not None and e.span is not None else run.call.span),
         clauses=spans(*((f"`{n.name}` is fixed here", n.span) for n in names)),
     )
-

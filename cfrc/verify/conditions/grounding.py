@@ -149,7 +149,9 @@ def _origin(
     if origin is None:
         yield _finding("GRD001", call, p, x.expr.span, f"{what} has no declared source", "add `from …` to it", span)
         return
-    full = Origin(origin.kind, origin.turn, origin.receipt, origin.tool, (*origin.path, *x.path), origin.status, origin.quoted)
+    full = Origin(
+        origin.kind, origin.turn, origin.receipt, origin.tool, (*origin.path, *x.path), origin.status, origin.quoted
+    )
     if _trusted_receipt(paths, call, p, full):
         return
     if not _allows(p, full):
@@ -206,7 +208,9 @@ def _refuses_quote(p: Param, origin: Origin) -> bool:
 def _trusted_receipt(paths: Paths, call: Call, p: Param, origin: Origin) -> bool:
     if origin.kind != "receipt" or origin.tool is None:
         return False
-    return any(t.tool == origin.tool and (t.for_tool, t.for_param) == (call.tool, p.name) for t in paths.contract.trusts)
+    return any(
+        t.tool == origin.tool and (t.for_tool, t.for_param) == (call.tool, p.name) for t in paths.contract.trusts
+    )
 
 
 def _trusted_call(paths: Paths, call: Call, p: Param, node: str) -> bool:

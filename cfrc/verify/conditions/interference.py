@@ -33,10 +33,6 @@ class Item:
     cond: Term
     write: Write | None = None
 
-    @property
-    def ground(self) -> bool:
-        return all(a is not None and all(t.ground for t in a) for a in self.args)
-
 
 def conditions(paths: Paths) -> Iterator[Condition]:
     seen: set[tuple[int, int, int]] = set()
@@ -101,25 +97,23 @@ def _effects(o: Obligation) -> set[str]:
 def _pairs(paths: Paths) -> Iterator[tuple[Item, Item]]:
     """Unordered pairs that may touch the same instance, one of them writing."""
     cells: dict[tuple[str, tuple[Key | None, ...]], list[Item]] = defaultdict(list)
+    ground: dict[str, list[Item]] = defaultdict(list)
     symbolic: dict[str, list[Item]] = defaultdict(list)
-    everything: dict[str, list[Item]] = defaultdict(list)
     for item in _items(paths):
-        everything[item.symbol].append(item)
-        key = item.args
-        if item.symbol in paths.domain.effects and item.mode != "read":
-            key = project(paths, item.symbol, item.args) if paths.domain.effects[item.symbol].once else item.args
-        if item.ground and key == item.args:
+        effect = paths.domain.effects.get(item.symbol)
+        key = project(paths, item.symbol, item.args) if effect is not None and effect.once else item.args
+        if all(a is not None and all(t.ground for t in a) for a in key):
             cells[item.symbol, key].append(item)
+            ground[item.symbol].append(item)
         else:
             symbolic[item.symbol].append(item)
     for items in cells.values():
         if len(items) > 1:
             yield from _cell_pairs(paths, items)
     for symbol, items in symbolic.items():
-        for a in items:
-            for b in everything[symbol]:
-                twin = not (b.ground and b not in items) and b.pos < a.pos
-                if a.pos != b.pos and not twin and _writing(a, b) and not paths.order.ordered(a.pos, b.pos):
+        for n, a in enumerate(items):
+            for b in (*ground[symbol], *items[:n]):
+                if a.pos != b.pos and _writing(a, b) and not paths.order.ordered(a.pos, b.pos):
                     yield a, b
 
 

@@ -1,0 +1,121 @@
+"""Turns a contract and a proposal into the judgement z ⊢ H (``semantics.md`` §3), made before the first live write.
+
+The stages: static findings on the graph, symbolic runs, verification conditions, decision, and — only when nothing else
+is wrong — whether some run ends in ``done`` at all. A refusal lists every finding, not the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime, timezone
+from time import perf_counter
+
+from cfrc.model.contract import Contract
+from cfrc.model.graph import Proposal
+from cfrc.model.verdict import Finding, Stats, Status, Verdict
+from cfrc.verify.condition import Condition, spans
+from cfrc.verify.conditions import (
+    authority,
+    binding,
+    coverage,
+    dependency,
+    evidence,
+    grounding,
+    interference,
+    limits,
+    preservation,
+    scope,
+    static,
+)
+from cfrc.verify.decide import Decider
+from cfrc.verify.needed import needs
+from cfrc.verify.paths import Paths
+from cfrc.verify.reach import unreachable
+from cfrc.verify.support import support
+from cfrc.verify.terms import Terms
+
+DEFAULT_BUDGET = 20_000_000
+"""Deterministic solver units a query (``rlimit``)."""
+
+
+def admit(
+    contract: Contract,
+    proposal: Proposal,
+    *,
+    budget: int = DEFAULT_BUDGET,
+    normalize: bool = True,
+    today: date | datetime | None = None,
+) -> Verdict:
+    """Judges a proposal against a contract.
+
+    ``budget`` bounds every solver query deterministically. ``normalize=False`` sends every question to the solver (used
+    to test one way of deciding against the other). ``today`` is the time against which approvals expire when the
+    contract has no ``as of``; it defaults to now.
+
+    Returns a :class:`Verdict`: ``admitted``, ``undecided``, ``refused``, ``withheld`` (the contract itself is not
+    supported) or ``complete``/``fresh`` (nothing to do). Never raises for any resolved input.
+    """
+    start = perf_counter()
+    now = today if today is not None else datetime.now(timezone.utc)
+    supported = support(contract, budget=budget, today=now)
+    if supported.status is not Status.ADMITTED:
+        return Verdict(supported.status, contract.name, proposal.name, supported.findings, stats=supported.stats)
+    terms = Terms(fold=normalize)
+    paths = Paths(terms, contract, proposal)
+    decider = Decider(paths, budget, now)
+    findings = [*static.findings(paths), *grounding.findings(paths)]
+    findings += decider.decide(conditions(paths, now))
+    if not paths.order.cycle:
+        findings += evidence.coverage_claims(paths)
+    if not any(f.severity != "note" for f in findings):
+        findings += unreachable(paths, decider)
+    findings += _idle(paths)
+    findings.sort(key=_place)
+    status = judge(findings)
+    needed, unneeded = needs(paths, decider.core) if status is Status.ADMITTED else ((), ())
+    stats = Stats(decider.obligations, decider.normalized, decider.solved, perf_counter() - start)
+    return Verdict(status, contract.name, proposal.name, tuple(findings), needed, unneeded, stats)
+
+
+def judge(findings: list[Finding]) -> Status:
+    """Combined by the worst: a definite counterexample dominates undecided; undecided is never success."""
+    if any(f.severity == "error" for f in findings):
+        return Status.REFUSED
+    if any(f.severity == "undecided" for f in findings):
+        return Status.UNDECIDED
+    return Status.ADMITTED
+
+
+def conditions(paths: Paths, today: date | datetime) -> Iterator[Condition]:
+    """Every verification condition, kind by kind. A cyclic graph has no runs to END: its END conditions are not asked."""
+    yield from authority.conditions(paths, today)
+    yield from binding.conditions(paths)
+    yield from dependency.conditions(paths)
+    yield from preservation.conditions(paths)
+    yield from interference.conditions(paths)
+    yield from scope.conditions(paths)
+    yield from limits.conditions(paths)
+    if not paths.order.cycle:
+        yield from coverage.conditions(paths)
+        yield from evidence.conditions(paths)
+
+
+def _idle(paths: Paths) -> Iterator[Finding]:
+    """Calls that can never be made: a note."""
+    for run in paths.runs:
+        if run.called is paths.terms.false:
+            yield Finding(
+                code="CFRC-NOTE001",
+                kind="dependency",
+                message=f"`{run.call.id}` is never called",
+                where=run.call.span,
+                node=run.call.id,
+                severity="note",
+                clauses=spans(("the proposal", paths.proposal.span)),
+            )
+
+
+def _place(f: Finding) -> tuple[int, int, str]:
+    """Errors first, then by place in the text."""
+    rank = {"error": 0, "undecided": 1, "note": 2}[f.severity]
+    return rank, f.where.start if f.where is not None else 0, f.code

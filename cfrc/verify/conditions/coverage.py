@@ -1,0 +1,179 @@
+"""Turns obligations into conditions at END({done}): live receipts discharge every active one.
+
+``semantics.md`` §3, *coverage* and the claims of *evidence*: there is an assignment of the active obligations to receipts
+after the freeze that cause or witness an identity not in K, still alive, matching arguments and ``where``; existential
+obligations get different identities unless ``shared``; state obligations hold in the final state; ``one of`` exactly one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfrc.model.contract import EffectGoal, Obligation, StateGoal
+from cfrc.model.graph import Terminal
+from cfrc.verify.assignment import Assignments
+from cfrc.verify.condition import Condition, spans
+from cfrc.verify.goals import Unbound, effect_goals, pattern_match
+from cfrc.verify.paths import Paths
+from cfrc.verify.runs import Instance, Run
+from cfrc.verify.terms import Term
+
+
+def conditions(paths: Paths) -> Iterator[Condition]:
+    assignments = Assignments(paths)
+    for terminal in paths.order.terminals:
+        if terminal.kind == "done":
+            yield from _terminal(paths, assignments, terminal)
+    yield from _before(paths, assignments)
+
+
+def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Iterator[Condition]:
+    t = paths.terms
+    fires, _, defined = paths.fires(terminal)
+    done = t.and_(fires, defined)
+    if done is t.false:
+        return
+    for o in paths.contract.obligations:
+        active = assignments.active(o)
+        try:
+            covered = assignments.discharged(o)
+        except Unbound as gap:
+            yield _undecidable(paths, o, terminal, f"nothing binds the existential {gap}")
+            continue
+        if covered is None:
+            yield _undecidable(paths, o, terminal, "too many ways to assign receipts to obligations")
+            continue
+        bad = t.and_(done, t.not_(covered))
+        yield _uncovered(paths, o, terminal, t.and_(active, bad))
+        if o.name in terminal.claims:
+            yield _claim(paths, o, terminal, bad)
+        if o.choice == "one":
+            yield _exclusive(paths, o, terminal, t.and_(active, done, assignments.several(o)))
+    for group in assignments.groups():
+        joint = assignments.joint(group)
+        if joint is None:
+            yield _undecidable(paths, group[-1], terminal, "too many ways to assign receipts to obligations")
+        else:
+            active = t.and_(*(assignments.active(o) for o in group))
+            cond = _uncovered(paths, group[-1], terminal, t.and_(active, done, t.not_(joint)))
+            names = ", ".join(f"`{o.name}`" for o in group)
+            cond.message = f"at `{terminal.id}` there may be no receipts for all of {names} together"
+            yield cond
+
+
+def _end(paths: Paths, o: Obligation, terminal: Terminal, code: str, bad: Term, message: str, help: str) -> Condition:
+    return Condition(
+        kind="evidence" if code.startswith("EVD") else "coverage",
+        code=code,
+        bad=bad,
+        message=message,
+        help=help,
+        mask=paths.everything,
+        node=terminal.id,
+        obligation=o.name,
+        where=terminal.span if code.startswith("EVD") else o.span,
+        clauses=spans((f"`{o.name}` is owed", o.span), ("the terminal", terminal.span)),
+    )
+
+
+def _uncovered(paths: Paths, o: Obligation, terminal: Terminal, bad: Term) -> Condition:
+    state = [g for g in o.goals if isinstance(g, StateGoal)]
+    if state and len(state) == len(o.goals):
+        cond = _end(
+            paths, o, terminal, "COV004", bad, f"`{o.name}` may not hold when `{terminal.id}` is reached",
+            "establish it last, or `expect` it from a read with nothing after that can change it",
+        )  # fmt: skip
+        cond.failing = state[0].condition
+        return cond
+    tools = sorted(
+        tool.name for tool in paths.domain.tools.values()
+        for c in (*tool.causes, *tool.witnesses) if any(c.effect == g.effect for g in effect_goals(o))
+    )  # fmt: skip
+    by = " or ".join(f"`{n}`" for n in dict.fromkeys(tools)) or "no tool of this domain"
+    return _end(
+        paths, o, terminal, "COV001", bad, f"`{o.name}` may still be open when `{terminal.id}` is reached",
+        f"it is discharged by a receipt of {by} with matching arguments",
+    )  # fmt: skip
+
+
+def _claim(paths: Paths, o: Obligation, terminal: Terminal, bad: Term) -> Condition:
+    return _end(
+        paths, o, terminal, "EVD004", bad, f"`{terminal.id}` claims `{o.name}` without evidence",
+        "a claim needs a receipt that discharges the obligation",
+    )  # fmt: skip
+
+
+def _exclusive(paths: Paths, o: Obligation, terminal: Terminal, bad: Term) -> Condition:
+    return _end(
+        paths, o, terminal, "COV005", bad, f"more than one alternative of `{o.name}` may be realized",
+        "`one of` means exactly one: put the alternatives on exclusive branches",
+    )  # fmt: skip
+
+
+def _undecidable(paths: Paths, o: Obligation, terminal: Terminal, why: str) -> Condition:
+    cond = _uncovered(paths, o, terminal, paths.terms.true)
+    cond.undecidable = why
+    return cond
+
+
+# -- order --------------------------------------------------------------------------------------------------------
+
+
+def _before(paths: Paths, assignments: Assignments) -> Iterator[Condition]:
+    """``a before b`` holds at the step that realizes b."""
+    by_name = {o.name: o for o in paths.contract.obligations}
+    for first in paths.contract.obligations:
+        for name in first.before:
+            later = by_name.get(name)
+            if later is not None:
+                for run in paths.runs:
+                    yield from _premature(paths, assignments, first, later, run)
+
+
+def _premature(
+    paths: Paths, assignments: Assignments, first: Obligation, later: Obligation, run: Run
+) -> Iterator[Condition]:
+    t = paths.terms
+    realizes = t.or_(*_realizations(paths, assignments, later, run))
+    if realizes is t.false:
+        return
+    mask = paths.order.anc[run.pos]
+    ready: list[Term] = []
+    for p in range(run.pos + 1):
+        if mask >> p & 1 or p == run.pos:
+            ready.extend(_realizations(paths, assignments, first, paths.runs[p]))
+    for g in first.goals:
+        if isinstance(g, StateGoal):
+            ready.append(paths.evaluator(run.pos, mask).total(g.condition))
+    yield Condition(
+        kind="coverage",
+        code="COV003",
+        bad=t.and_(assignments.active(first), realizes, t.not_(t.or_(*ready))),
+        message=f"`{run.call.id}` may realize `{later.name}` before `{first.name}` is",
+        help=f"make `{run.call.id}` wait for the step that realizes `{first.name}`",
+        mask=mask,
+        returned=1 << run.pos,
+        step=run.pos,
+        node=run.call.id,
+        obligation=first.name,
+        where=run.call.span,
+        clauses=spans((f"`{first.name}` comes before `{later.name}`", first.span)),
+    )
+
+
+def _realizations(paths: Paths, assignments: Assignments, o: Obligation, run: Run) -> Iterator[Term]:
+    """The conditions under which this call realizes the obligation."""
+    t = paths.terms
+    instances: list[Instance] = [i for i in (*run.causes, *run.witnesses) if not i.maybe]
+    mask = paths.order.anc[run.pos]
+    for g in o.goals:
+        if isinstance(g, EffectGoal):
+            for i in instances:
+                if i.effect == g.effect:
+                    for discharges in assignments.receipts(o):
+                        hit = pattern_match(paths, i.shapes, g, o.exists, o.where, run.pos, mask, run.pos, discharges)
+                        yield t.and_(i.cond, hit)
+        elif any(w.fluent in assignments.fluents(g) for w in run.writes):
+            before = paths.evaluator(run.pos, mask).total(g.condition)
+            after = paths.evaluator(run.pos, mask, run.pos).total(g.condition)
+            yield t.and_(run.happened, after, t.not_(before))

@@ -1,0 +1,155 @@
+"""Turns limits into conditions over prefixes.
+
+``semantics.md`` §3, *scope*: every limit holds over the multiset K + U (not refuted) + caused so far, at every prefix.
+With non-negative amounts the largest downset is the worst one; with amounts that may be negative the solver chooses the
+downset (a maximum-closure problem), one Boolean per call that touches the effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from cfrc.model.contract import Limit
+from cfrc.verify.condition import Condition, spans
+from cfrc.verify.paths import Paths
+from cfrc.verify.runs import match
+from cfrc.verify.shapes import Shape, as_term, equal, literal
+from cfrc.verify.terms import BOOL, INT, REAL, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one instance adds to a limit when it is counted: ``amount`` where ``cond``; ``pos`` is -1 before the freeze."""
+
+    pos: int
+    cond: Term
+    amount: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """What counts before the first step; in doubt, until one of ``refuters`` (position, condition) refutes it."""
+
+    share: Share
+    refuters: tuple[tuple[int, Term], ...]
+
+
+def conditions(paths: Paths) -> Iterator[Condition]:
+    for limit in paths.contract.limits:
+        before = list(_frozen(paths, limit))
+        shares = [s for run in paths.runs for s in _caused(paths, limit, run.pos)]
+        if shares and not _within(limit, [*(f.share for f in before), *shares]):
+            yield from _exceeds(paths, limit, before, shares)
+
+
+def _within(limit: Limit, shares: list[Share]) -> bool:
+    """Whether even everything together, where it takes place or not, stays within the bound."""
+    if not all(s.amount.is_const for s in shares) or not isinstance(limit.bound, int | Fraction):
+        return False
+    return sum((max(Fraction(s.amount.data), Fraction(0)) for s in shares), Fraction(0)) <= limit.bound
+
+
+def _share(paths: Paths, limit: Limit, shapes: tuple[Shape | None, ...], cond: Term, pos: int) -> Share | None:
+    """The instance's share, when it matches the limit's pattern."""
+    t = paths.terms
+    ev = paths.evaluator(pos, 0)
+    parts = [cond]
+    for p, s in zip(limit.params, shapes, strict=True):
+        if isinstance(p, str) and s is not None:
+            ev.vars[p] = s
+        elif p is not None and not isinstance(p, str) and s is not None:
+            parts.append(equal(t, s, ev.eval(p)))
+    cond = t.and_(*parts)
+    if cond is t.false:
+        return None
+    amount = t.const(INT, 1) if limit.amount is None else as_term(t, ev.plain(ev.eval(limit.amount)))
+    return Share(pos, t.and_(cond, ev.defined()), amount)
+
+
+def _frozen(paths: Paths, limit: Limit) -> Iterator[Frozen]:
+    """K, and U where nothing in H refutes it."""
+    t = paths.terms
+    params = paths.domain.effects[limit.effect].params
+    sources = [(k, False) for k in paths.contract.kept] + [(d, True) for d in paths.contract.doubts]
+    for source, doubted in sources:
+        if source.effect != limit.effect:
+            continue
+        shapes = tuple(literal(t, v, want) for v, (_, want) in zip(source.args, params, strict=True))
+        share = _share(paths, limit, shapes, t.true, -1)
+        if share is None:
+            continue
+        key = paths.key_of(source.effect, source.args)
+        refuters = tuple(
+            (r.pos, t.and_(r.cond, match(t, r.args, key)))
+            for run in (paths.runs if doubted else ())
+            for r in run.refutes
+            if r.effect == limit.effect
+        )
+        yield Frozen(share, refuters)
+
+
+def _caused(paths: Paths, limit: Limit, pos: int) -> Iterator[Share]:
+    run = paths.runs[pos]
+    polls = run.call.polls if run.call.until is not None else 1
+    for i in run.causes:
+        if i.effect == limit.effect:
+            share = _share(paths, limit, i.shapes, i.cond, pos)
+            if share is not None:
+                yield from [share] * min(polls, 50)
+
+
+def _exceeds(paths: Paths, limit: Limit, before: list[Frozen], shares: list[Share]) -> Iterator[Condition]:
+    """One condition a call: with it as the last one, some downset exceeds the bound."""
+    t = paths.terms
+    zero = t.const(INT if limit.kind == "count" else REAL, 0)
+    bound = t.const(REAL, limit.bound)
+    for pos in sorted({s.pos for s in shares}):
+        anc = paths.order.anc[pos]
+        parts = []
+        for f in before:
+            refuted = t.or_(*(c for p, c in f.refuters if anc >> p & 1))
+            parts.append(t.ite(t.and_(f.share.cond, t.not_(refuted)), f.share.amount, zero))
+        chosen = _chosen(paths, pos, shares)
+        for s in shares:
+            inside = t.true if s.pos == pos or anc >> s.pos & 1 else chosen.get(s.pos, t.false)
+            parts.append(t.ite(t.and_(inside, s.cond), s.amount, zero))
+        takes_place = t.or_(*(s.cond for s in shares if s.pos == pos))
+        bad = t.and_(takes_place, t.le(bound, t.add(zero, *parts), strict=True), *_downset(paths, chosen))
+        yield _condition(paths, limit, pos, bad)
+
+
+def _chosen(paths: Paths, pos: int, shares: list[Share]) -> dict[int, Term]:
+    """Calls unordered with ``pos`` may have come before it: whether they did is the world's choice."""
+    t = paths.terms
+    unordered = {s.pos for s in shares if s.pos != pos and not paths.order.ordered(s.pos, pos)}
+    return {p: t.sym(BOOL, f"{p} before {pos}") for p in unordered}
+
+
+def _downset(paths: Paths, chosen: dict[int, Term]) -> Iterator[Term]:
+    """A chosen call brings its predecessors and what its receipts imply."""
+    t = paths.terms
+    for p, c in chosen.items():
+        yield t.implies(c, t.and_(*paths.assume(paths.order.anc[p] | 1 << p)))
+        for q, d in chosen.items():
+            if paths.order.anc[p] >> q & 1:
+                yield t.implies(c, d)
+
+
+def _condition(paths: Paths, limit: Limit, pos: int, bad: Term) -> Condition:
+    run = paths.runs[pos]
+    what = f"the sum over `{limit.effect}`" if limit.kind == "sum" else f"the number of `{limit.effect}`"
+    return Condition(
+        kind="scope",
+        code="SCP004",
+        bad=bad,
+        message=f"`{run.call.id}` may exceed a limit: {what}",
+        help="what is kept and what may have happened counts too",
+        mask=paths.order.anc[pos],
+        returned=1 << pos,
+        step=pos,
+        node=run.call.id,
+        where=run.call.span,
+        clauses=spans(("the limit", limit.span)),
+    )

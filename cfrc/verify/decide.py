@@ -1,0 +1,171 @@
+"""Turns conditions into findings: normalization first, then one solver session for the residue.
+
+A condition that folded to false holds; one that folded to true with nothing assumed is violated; what is left is asked
+in groups that share assumptions, and one by one where a group is satisfiable. A violation is reported only with a
+counterexample that was replayed; a model that replay does not confirm makes the condition undecided, never refuted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date
+
+from cfrc.model.verdict import Finding
+from cfrc.verify.condition import Condition
+from cfrc.verify.decode import View, scenario
+from cfrc.verify.paths import Paths
+from cfrc.verify.replay import Confirmed, confirm, shrink, story
+from cfrc.verify.solve import Result, Session
+from cfrc.verify.terms import Term
+
+PRE_CALL = frozenset({"AUT002", "AUT003", "AUT004", "AUT005", "BND001", "BND002", "DEP003", "DEP004"})
+"""Codes that are judged before the call returns."""
+
+ATTEMPTS = 4
+"""Models tried for one condition before it is left undecided."""
+
+
+@dataclass(slots=True)
+class Decider:
+    """Decides the conditions of one admission and keeps count of how."""
+
+    paths: Paths
+    budget: int
+    today: date | None = None
+    obligations: int = 0
+    normalized: int = 0
+    solved: int = 0
+    core: set[int] = field(default_factory=set)
+    """Ids of the assumption terms that proofs needed."""
+    _session: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        if self._session is None:
+            self._session = Session(self.paths.terms, self.budget)
+        return self._session
+
+    def decide(self, conditions: Iterable[Condition]) -> list[Finding]:
+        t = self.paths.terms
+        findings: list[Finding] = []
+        residue: dict[tuple[int, int], list[Condition]] = defaultdict(list)
+        for c in conditions:
+            self.obligations += 1
+            if c.undecidable is not None:
+                findings.append(_undecided(c, c.undecidable))
+            elif c.bad is t.false:
+                self.normalized += 1
+            elif c.bad is t.true and not self._assumptions(c):
+                self.normalized += 1
+                findings.append(self._violated(c, View(t), None))
+            else:
+                relevant = self.paths.restrictive
+                residue[c.mask & relevant, c.returned & relevant].append(c)
+        for group in residue.values():
+            findings.extend(self._group(group))
+        return findings
+
+    def _assumptions(self, c: Condition) -> list[Term]:
+        found = self.paths.assume(c.mask & ~c.returned)
+        rest = c.returned
+        while rest:
+            low = rest & -rest
+            found.extend(self.paths.runs[low.bit_length() - 1].base)
+            rest ^= low
+        return found
+
+    def _group(self, group: list[Condition]) -> list[Finding]:
+        """One question for the whole group first: usually nothing in it can go wrong."""
+        t = self.paths.terms
+        assumptions = self._assumptions(group[0])
+        if len(group) > 1:
+            together = self.session.check([*assumptions, t.or_(*(c.bad for c in group))])
+            if together.answer == "unsat":
+                self._proved(together, len(group))
+                return []
+        findings = []
+        for c in group:
+            self.solved += 1
+            result = self.session.check([*assumptions, c.bad])
+            if result.answer == "unsat":
+                self.core.update(x.id for x in result.core)
+            elif result.answer == "unknown":
+                findings.append(_undecided(c, f"the solver's budget of {self.budget} ran out"))
+            else:
+                findings.append(self._violated(c, View(t, self.session, result), result))
+        return findings
+
+    def _proved(self, result: Result, count: int) -> None:
+        self.solved += count
+        self.core.update(x.id for x in result.core)
+
+    # -- counterexamples ----------------------------------------------------------------------------------------
+
+    def _violated(self, c: Condition, view: View, result: Result | None) -> Finding:
+        """The finding with its replayed counterexample; undecided when no model survives the replay."""
+        found = self._try(c, view)
+        if found is None:
+            found = self._retry(c, result)
+        if found is None:
+            return _undecided(c, "the solver's counterexample could not be replayed on concrete values")
+        found, idle = shrink(self.paths, c, found, self.today)
+        return Finding(
+            code=f"CFRC-{c.code}",
+            kind=c.kind,
+            message=c.message,
+            help=c.help,
+            where=c.where,
+            node=c.node,
+            obligation=c.obligation,
+            clauses=c.clauses,
+            counterexample=story(self.paths, c, found, idle),
+        )
+
+    def _try(self, c: Condition, view: View) -> Confirmed | None:
+        nodes = c.mask | c.returned | (1 << c.step if c.step is not None else 0)
+        found = scenario(self.paths, view, nodes, c.step, c.code in PRE_CALL)
+        return confirm(self.paths, c, found, self.today)
+
+    def _retry(self, c: Condition, result: Result | None) -> Confirmed | None:
+        """Other models of the same question, first with small collections, then each different from the last."""
+        t = self.paths.terms
+        base = [*self._assumptions(c), c.bad]
+        short = [t.le(a, t.const("Int", 2)) for a in t.apps() if a.data == "len"]
+        extra: list[Term] = []
+        for attempt in range(ATTEMPTS):
+            answer = self.session.check([*base, *(short if attempt == 0 else []), *extra])
+            if answer.answer != "sat":
+                if attempt == 0:
+                    continue
+                return None
+            view = View(t, self.session, answer)
+            found = self._try(c, view)
+            if found is not None:
+                return found
+            extra.append(t.not_(t.and_(*(self._same(view, s) for s in self._choices()))))
+        return None
+
+    def _choices(self) -> list[Term]:
+        """The Boolean atoms that a model chooses freely: what the next model must choose differently."""
+        return [a for a in self.paths.terms.apps() if a.sort == "Bool"] + [
+            x for run in self.paths.runs for x in (run.called, run.ok)
+        ]
+
+    def _same(self, view: View, atom: Term) -> Term:
+        return atom if view.truth(atom) else self.paths.terms.not_(atom)
+
+
+def _undecided(c: Condition, why: str) -> Finding:
+    return Finding(
+        code="CFRC-UND001",
+        kind=c.kind,
+        message=f"undecided (`{c.code}`): {c.message}",
+        help=why,
+        where=c.where,
+        node=c.node,
+        obligation=c.obligation,
+        severity="undecided",
+        clauses=c.clauses,
+    )

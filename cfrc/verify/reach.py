@@ -1,0 +1,70 @@
+"""Turns "some reachable run ends in done" into a replayed run, or into the vacuity finding (COV002)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cfrc.model.judge import replay
+from cfrc.model.verdict import Finding
+from cfrc.verify.condition import spans
+from cfrc.verify.decode import View, scenario
+from cfrc.verify.paths import Paths
+
+if TYPE_CHECKING:
+    from cfrc.verify.decide import Decider
+
+ATTEMPTS = 4
+
+
+def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
+    """Nothing when a run to ``done`` was found (by construction, or replayed); else why there is none."""
+    t = paths.terms
+    ends = []
+    for terminal in paths.order.terminals:
+        if terminal.kind == "done":
+            fires, _, defined = paths.fires(terminal)
+            ends.append(t.and_(fires, defined))
+    done = t.or_(*ends)
+    if done is t.true and not paths.restrictive:
+        return
+    if done is t.false:
+        yield _vacuous(paths, "no run of this proposal ends in `done`")
+        return
+    base = [*paths.assume(paths.everything), done]
+    short = [t.le(a, t.const("Int", 2)) for a in t.apps() if a.data == "len"]
+    for extra in (short, []):
+        answer = decider.session.check([*base, *extra])
+        if answer.answer == "unsat":
+            if extra:
+                continue
+            yield _vacuous(paths, "no run of this proposal can end in `done`: what it expects cannot all be true")
+            return
+        if answer.answer == "sat" and _reached(paths, decider, View(t, decider.session, answer)):
+            return
+    yield Finding(
+        code="CFRC-UND001",
+        kind="coverage",
+        message="undecided (`COV002`): whether some run of this proposal ends in `done`",
+        help="no run to `done` could be carried out on concrete values",
+        where=paths.proposal.span,
+        severity="undecided",
+    )
+
+
+def _reached(paths: Paths, decider: Decider, view: View) -> bool:
+    run = scenario(paths, view, paths.everything, None, False)
+    trace = replay(paths.contract, paths.proposal, run, decider.today)
+    done = {x.id for x in paths.order.terminals if x.kind == "done"}
+    return trace.legal and trace.ended and bool(done & set(trace.terminals))
+
+
+def _vacuous(paths: Paths, message: str) -> Finding:
+    return Finding(
+        code="CFRC-COV002",
+        kind="coverage",
+        message=message,
+        help="a proposal that can never finish proves nothing: add `done`, or drop what contradicts it",
+        where=paths.proposal.span,
+        clauses=spans(*((f"`{x.id}`", x.span) for x in paths.order.terminals)),
+    )

@@ -47,7 +47,8 @@ def _lines(declaration: t.Declaration) -> Iterator[Line]:
                 if isinstance(item, t.ToolDecl):
                     yield from _clauses(item)
         case t.ContractDecl(items=facts):
-            yield from (Line(item.span.start, 1, 5) for item in facts)
+            # most keywords have five letters: the shorter ones line up with them
+            yield from (Line(item.span.start, 1, 0 if isinstance(item, t.AsOfItem) else 5) for item in facts)
         case t.LedgerDecl(items=entries):
             yield from (Line(item.span.start, 1) for item in entries)
         case t.ProposalDecl(steps=steps):

@@ -16,29 +16,8 @@ INDENT = 4
 COMMENT_COLUMN = 68
 
 _SOFT = frozenset(
-    [
-        "->",
-        "after",
-        "at",
-        "before",
-        "by",
-        "claims",
-        "covers",
-        "echoes",
-        "exists",
-        "expect",
-        "expires",
-        "for",
-        "from",
-        "grounds",
-        "if",
-        "owes",
-        "policy",
-        "shared",
-        "until",
-        "when",
-        "where",
-    ]
+    ["->", "after", "at", "attempt", "before", "by", "claims", "covers", "echoes", "exists", "expect", "expires"]
+    + ["for", "from", "grounds", "if", "owes", "policy", "shared", "until", "when", "where"]
 )
 _LOGIC = ("implies", "or", "and")
 _OPEN = {"(": ")", "[": "]", "{": "}"}
@@ -122,7 +101,7 @@ class Printer:
         if right in _TIGHT_BEFORE or left in _TIGHT_AFTER:
             return False
         if right in ("(", "["):
-            return not (a in self.names or left in (")", "]", "STRING"))
+            return not (a in self.names or left in (")", "]", "STRING") or self.tokens[a][1] == "sum")
         if left == "{" and right == "}":
             return False
         return not (left == "-" and self.unary(a))
@@ -181,18 +160,28 @@ class Printer:
 
     def emit(self, i: int, indent: int, *, dropped: bool = False) -> None:
         """One token with its comments; ``dropped``: only its comments."""
+        self.own_lines(i, indent)
+        if not dropped:
+            self.finish(i, indent)
+        else:
+            self.comment(i)
+
+    def finish(self, i: int, indent: int) -> None:
+        """A token without the comments before it."""
+        if self.must_break:
+            self.newline(indent)
+        if self.last is not None and self.space(self.last, i):
+            self.line += " "
+        self.line += self.text(i)
+        self.last = i
+        self.comment(i)
+
+    def own_lines(self, i: int, indent: int) -> None:
+        """The comments on lines of their own before a token."""
         for comment in self.leading.get(i, ()):
             self.newline(indent)
             self.line += comment
             self.must_break = True
-        if self.must_break:
-            self.newline(indent)
-        if not dropped:
-            if self.last is not None and self.space(self.last, i):
-                self.line += " "
-            self.line += self.text(i)
-            self.last = i
-        self.comment(i)
 
     def comment(self, i: int) -> None:
         if i in self.trailing:
@@ -220,10 +209,11 @@ class Printer:
         if level <= len(_LOGIC):
             at = _SOFT.__contains__ if level == 0 else _LOGIC[level - 1].__eq__
             pieces = self.split(parts, at)
+            inner, begun = indent, len(self.lines)
             for n, piece in enumerate(pieces):
-                if n:
-                    self.newline(indent + INDENT)
-                inner = indent if n == 0 else indent + INDENT
+                if n and not self.stays(piece, begun, indent):
+                    inner = indent + INDENT
+                    self.newline(inner)
                 self.put(piece, inner, tail if n + 1 == len(pieces) else 0, level + 1)
             return
         for part in parts:
@@ -234,6 +224,13 @@ class Printer:
             else:
                 self.broken(part, indent)
 
+    def stays(self, piece: Sequence[Part], begun: int, indent: int) -> bool:
+        """Whether a result type goes on where the parameters end: if those, or it, take several lines anyway."""
+        if self.word(piece[0]) != "->" or self.must_break:
+            return False
+        flat = self.flat(piece)
+        return len(self.lines) > begun or flat is None or indent + INDENT + len(flat) > WIDTH
+
     def broken(self, group: Group, indent: int) -> None:
         """A pair of brackets with one element a line."""
         self.emit(group.open, indent)
@@ -242,6 +239,7 @@ class Printer:
             self.put(element, indent + INDENT, tail=1)
             if n < len(group.commas):
                 self.emit(group.commas[n], indent + INDENT, dropped=n + 1 == len(group.elements))
-        if group.elements:
+        self.own_lines(group.close, indent + INDENT)
+        if group.elements or self.must_break:
             self.newline(indent)
-        self.emit(group.close, indent)
+        self.finish(group.close, indent)

@@ -46,10 +46,13 @@ def command(files: tuple[str, ...], check: bool, diff: bool, quiet: bool, color:
 
 def _one(path: str, check: bool, diff: bool, out: Output) -> Exit:
     """Formats one file. Raises :class:`cfrc.lang.diagnostics.SpecError` when it cannot be read or parsed."""
-    from cfrc.lang.format import format_source
+    from cfrc.lang.diagnostics import SpecError, has_errors
+    from cfrc.lang.format import format_file
 
     source = source_of(path)
-    text = format_source(source)
+    text, diagnostics = format_file(source)
+    if has_errors(diagnostics):
+        raise SpecError(diagnostics)
     same = text == _as_read(path, source.text)
     if check or diff:
         if diff and not same:
@@ -77,5 +80,7 @@ def _as_read(path: str, text: str) -> str:
 def _difference(name: str, old: str, new: str) -> str:
     from difflib import unified_diff
 
-    lines = unified_diff(old.splitlines(), new.splitlines(), name, f"{name} (laid out)", lineterm="")
+    lines = list(unified_diff(old.splitlines(), new.splitlines(), name, f"{name} (laid out)", lineterm=""))
+    if not lines:
+        return f"{name}: only its line ends or byte order mark would change\n"
     return "".join(line + "\n" for line in lines)

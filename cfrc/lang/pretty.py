@@ -15,10 +15,10 @@ WIDTH = 120
 INDENT = 4
 COMMENT_COLUMN = 68
 
-_SOFT = frozenset(
-    ["->", "after", "at", "attempt", "before", "by", "claims", "covers", "echoes", "exists", "expect", "expires"]
-    + ["for", "from", "grounds", "if", "owes", "policy", "shared", "until", "when", "where"]
-)
+_SOFT = frozenset([
+    "->", "after", "at", "attempt", "before", "by", "claims", "covers", "echoes", "exists", "expect", "expires", "for",
+    "from", "grounds", "if", "owes", "policy", "shared", "until", "when", "where",
+])  # fmt: skip
 _LOGIC = ("implies", "or", "and")
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _TIGHT_AFTER = frozenset({"(", "[", ".", ".."})

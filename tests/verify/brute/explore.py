@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from cfrc.model.contract import Contract, Obligation, StateGoal
 from cfrc.model.graph import Call, Proposal, Terminal
 from tests.verify.brute.evaluate import ev
-from tests.verify.brute.goals import assign, dischargers, true
+from tests.verify.brute.goals import assign, dischargers, holding, true
 from tests.verify.brute.setting import Setting
 from tests.verify.brute.state import (
     DEAD,
@@ -23,7 +23,7 @@ from tests.verify.brute.state import (
     Undefined,
 )
 from tests.verify.brute.static import STRUCTURE, Finding, handles, static
-from tests.verify.brute.steps import branch, perform
+from tests.verify.brute.steps import arguments, branch, perform
 
 LIMIT = 60_000
 
@@ -107,7 +107,7 @@ class Run:
         doubts = tuple(sorted(((z.identity(d.effect, d.args), "?") for d in z.contract.doubts), key=repr))
         first = State(
             dict.fromkeys(z.calls, WAITING), dict.fromkeys(z.calls, 0), dict(z.first), {}, {}, (), doubts,
-            frozenset(), frozenset(), {}, frozenset(),
+            frozenset(), frozenset(), {}, frozenset(), (),
         )  # fmt: skip
 
         def freeze(state: State) -> list[State]:
@@ -116,6 +116,8 @@ class Run:
             new.active = frozenset(
                 o.name for o in z.contract.obligations if o.condition is None or true(o.condition, z.scene(state))
             )
+            if any(o.before for o in z.contract.obligations):
+                new.steps = ((frozenset(), holding(z, state)),)
             new.now = {}
             return [new]
 
@@ -149,6 +151,8 @@ class Run:
             return DEAD
         if node.when is not None and not ev(node.when, self.z.scene(state)):
             return SKIP
+        if isinstance(node, Call):
+            arguments(self.z, node, state)
         return READY
 
     def _end(self, state: State) -> None:
@@ -210,6 +214,8 @@ class Run:
                 found.add(("coverage", "COV005"))
         if not assign(z, active, state):
             found.add(("coverage", "COV001"))
+        elif not assign(z, active, state, ordered=True):
+            found.add(("coverage", "COV003"))
         return found
 
     def _alternatives(self, name: str, state: State) -> int:

@@ -71,7 +71,7 @@ def independent(a: Footprint, b: Footprint, once: dict[str, tuple[int, ...]]) ->
         written = other.causes | other.undoes | other.witnesses
         if any(covers(p, i) for p in one.refutes for i in written) or one.needs & other.realizes:
             return False
-        if one.undoes & written or one.witnesses & written:
+        if one.undoes & (written - other.undoes) or one.witnesses & (written - other.witnesses):
             return False
     for i, how, value in a.sets:
         for j, how2, value2 in b.sets:

@@ -91,16 +91,16 @@ def realized(z: Setting, o: Obligation, state: State) -> bool:
 
 
 def licensed(z: Setting, kind: str, inst: Instance, state: State) -> bool:
-    """Whether scope S covers the instance."""
+    """Whether scope S covers a ``cause``, an ``undo`` or a ``fluent`` write of the instance, seen before the step."""
     if z.contract.scope is not None:
         return any(_item(z, item, kind, inst, state) for item in z.contract.scope)
     return any(_tight(z, o, kind, inst, state) for o in z.contract.obligations)
 
 
 def _item(z: Setting, item: Licence, kind: str, inst: Instance, state: State) -> bool:
-    if item.kind != kind or item.name != inst[0]:
+    if item.kind != ("fluent" if kind == "fluent" else "effect") or item.name != inst[0]:
         return False
-    params = (z.domain.effects if kind == "effect" else z.domain.fluents)[inst[0]].params
+    params = (z.domain.fluents if kind == "fluent" else z.domain.effects)[inst[0]].params
     args = item.args or (None,) * len(params)
     refs = {x.obligation for a in (*args, item.where) if a is not None for x in walk(a) if isinstance(x, Discharge)}
     return any(
@@ -113,7 +113,7 @@ def _tight(z: Setting, o: Obligation, kind: str, inst: Instance, state: State) -
     for r in choices(z, references(o), state):
         for g in o.goals:
             if isinstance(g, EffectGoal):
-                if kind == "effect" and matches(z, o, g, inst, state, r):
+                if kind == "cause" and matches(z, o, g, inst, state, r):
                     return True
             elif kind == "fluent":
                 for read in walk(g.condition):
@@ -124,33 +124,74 @@ def _tight(z: Setting, o: Obligation, kind: str, inst: Instance, state: State) -
     return False
 
 
-def assign(z: Setting, wanted: Sequence[Obligation], state: State) -> bool:
-    """Whether receipts can be assigned to all these obligations at once (state goals are judged apart)."""
-    names = {o.name for o in wanted}
+def assign(z: Setting, wanted: Sequence[Obligation], state: State, ordered: bool = False) -> bool:
+    """Whether receipts can be assigned to all these obligations at once (state goals are judged apart).
+
+    ``ordered``: such that each ``a before b`` holds too.
+    """
+    names = {o.name for o in wanted} if ordered else set()
     todo = {o.name: o for o in wanted}
     stack = list(wanted)
     while stack:
         for r in references(stack.pop()) - set(todo):
             todo[r] = z.obligations[r]
             stack.append(z.obligations[r])
-    ordered: list[Obligation] = []
-    while len(ordered) < len(todo):
-        done = {o.name for o in ordered}
-        ordered.extend(o for o in todo.values() if o.name not in done and references(o) <= done)
-    return _assign(z, ordered, names, state, {}, frozenset())
+    rest: list[Obligation] = []
+    while len(rest) < len(todo):
+        done = {o.name for o in rest}
+        rest.extend(o for o in todo.values() if o.name not in done and references(o) <= done)
+    return _assign(z, rest, names, state, {}, frozenset(), {})
+
+
+def in_order(z: Setting, names: set[str], chosen: Mapping[str, Sequence[Instance]], state: State) -> bool:
+    """Whether each ``a before b`` of these obligations holds: a is realized no later than the step that realizes b.
+
+    An identity is realized by the first step that causes or witnesses it, a state by the step that makes it true.
+    """
+    for a, b in ((o.name, b) for o in z.contract.obligations for b in o.before):
+        if not {a, b} <= names:
+            continue
+        if chosen.get(b):
+            at = min(_first(state, i) for i in chosen[b])
+        else:
+            rising = [n for n in range(1, len(state.steps)) if b in state.steps[n][1] - state.steps[n - 1][1]]
+            if not rising:
+                continue
+            at = rising[0]
+        if chosen.get(a):
+            if max(_first(state, i) for i in chosen[a]) > at:
+                return False
+        elif a not in state.steps[at][1]:
+            return False
+    return True
+
+
+def _first(state: State, inst: Instance) -> int:
+    return next(n for n, (new, _) in enumerate(state.steps) if inst in new)
+
+
+def holding(z: Setting, state: State) -> frozenset[str]:
+    """The obligations of order constraints that a state goal of theirs meets in this state."""
+    names = {n for o in z.contract.obligations for n in ((o.name, *o.before) if o.before else ())}
+    return frozenset(
+        n
+        for n in names
+        if any(isinstance(g, StateGoal) and true(g.condition, z.scene(state)) for g in z.obligations[n].goals)
+    )
 
 
 def _assign(
     z: Setting, rest: Sequence[Obligation], wanted: set[str], state: State, receipts: Receipts,
     taken: frozenset[Instance],
+    chosen: Mapping[str, Sequence[Instance]],
 ) -> bool:  # fmt: skip
     if not rest:
-        return True
+        return not wanted or in_order(z, wanted, chosen, state)
     o, *others = rest
     if all(isinstance(g, StateGoal) for g in o.goals):
-        return _assign(z, others, wanted, state, receipts, taken)
+        return _assign(z, others, wanted, state, receipts, taken, chosen)
     if any(isinstance(g, StateGoal) and true(g.condition, z.scene(state)) for g in o.goals):
-        return _assign(z, others, wanted, state, receipts, taken)
+        return _assign(z, others, wanted, state, receipts, taken, chosen)
     distinct = bool(o.exists) and not o.shared
     pool = [
         (i, h)
@@ -163,6 +204,7 @@ def _assign(
         if distinct and len(ids) < o.count:
             continue
         now_taken = taken | ids if distinct else taken
-        if _assign(z, others, wanted, state, {**receipts, o.name: group[0][1].node}, now_taken):
+        picked = {**chosen, o.name: tuple(ids)}
+        if _assign(z, others, wanted, state, {**receipts, o.name: group[0][1].node}, now_taken, picked):
             return True
     return False

@@ -62,7 +62,9 @@ class State:
     """σ = (w, c, a, s, x, q) of semantics §2; ``c`` and ``a`` are read off ``happened``.
 
     ``w`` holds a volatile instance only while it is pinned; ``now`` holds what volatile instances are at this moment.
-    ``feet`` are the footprints of executed calls that some unsettled call is not ordered with.
+    ``feet`` are the footprints of executed calls that some unsettled call is not ordered with. ``steps`` (kept only
+    where the contract orders obligations) lists, for the freeze and for each step, the identities that it realized
+    first and the state obligations that held after it.
     """
 
     x: dict[str, str]
@@ -76,18 +78,19 @@ class State:
     used: frozenset[int]
     feet: dict[str, Any]
     active: frozenset[str]
+    steps: tuple[tuple[frozenset[Instance], frozenset[str]], ...]
 
     def copy(self) -> State:
         return State(
             dict(self.x), dict(self.polls), dict(self.w), dict(self.now), dict(self.res), self.happened,
-            self.doubts, self.refuted, self.used, dict(self.feet), self.active,
+            self.doubts, self.refuted, self.used, dict(self.feet), self.active, self.steps,
         )  # fmt: skip
 
     def key(self) -> tuple[Any, ...]:
         return (
             tuple(self.x.values()), tuple(self.polls.values()), frozenset(self.w.items()), frozenset(self.res.items()),
             frozenset(self.now.items()), self.happened, self.doubts, self.refuted, self.used,
-            frozenset(self.feet.items()), self.active,
+            frozenset(self.feet.items()), self.active, self.steps,
         )  # fmt: skip
 
     def assume(self, slot: Slot, value: Value) -> State:

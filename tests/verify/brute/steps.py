@@ -12,9 +12,9 @@ from cfrc.model.types import Type, is_identifier
 from cfrc.model.values import Value
 from tests.verify.brute.evaluate import Scene, canonical, ev, force, raw
 from tests.verify.brute.feet import ANY, Footprint, covers, increment, independent, read_instances
-from tests.verify.brute.goals import choices, licensed, matches, realized, references, true
+from tests.verify.brute.goals import choices, holding, licensed, matches, references, true
 from tests.verify.brute.setting import Setting
-from tests.verify.brute.state import FAIL, OK, READY, Choose, Happening, Instance, NotOk, Raw, Slot, State, Undefined
+from tests.verify.brute.state import FAIL, OK, READY, Choose, Happening, Instance, Raw, Slot, State
 
 Finding = tuple[str, str]
 
@@ -61,19 +61,7 @@ def perform(z: Setting, name: str, state: State, found: set[Finding]) -> list[St
     """
     call = z.calls[name]
     tool = z.domain.tools[call.tool]
-    scene = z.scene(state, me=name)
-    try:
-        for p in tool.params:
-            source = call.args.get(p.name, p.default)
-            assert source is not None
-            value = raw(source, replace(scene, me=None))
-            scene.params = {**scene.params, p.name: value if isinstance(value, Slot) else canonical(value, p.type)}
-    except NotOk:
-        found.add(("dependency", "DEP003"))
-        return []
-    except Undefined:
-        return []
-    step = Step(z, call, tool, state, scene, set())
+    step = Step(z, call, tool, state, z.scene(state, me=name, params=arguments(z, call, state)), set())
     _bindings(step)
     used = _approval(step)
     fine = _requires(step)
@@ -83,6 +71,17 @@ def perform(z: Setting, name: str, state: State, found: set[Finding]) -> list[St
         after.extend(_return(step, used))
     found |= step.found
     return after
+
+
+def arguments(z: Setting, call: Call, state: State) -> dict[str, Raw]:
+    """The call's arguments, defaults filled in. Raises ``NotOk`` and ``Undefined`` where a source has no value."""
+    found: dict[str, Raw] = {}
+    for p in z.domain.tools[call.tool].params:
+        source = call.args.get(p.name, p.default)
+        assert source is not None
+        value = raw(source, z.scene(state))
+        found[p.name] = value if isinstance(value, Slot) else canonical(value, p.type)
+    return found
 
 
 def _bindings(step: Step) -> None:
@@ -241,7 +240,7 @@ def _apply(step: Step) -> State:
     _observe(step, after)
     _limits(step, after)
     _before(step, after)
-    _scope(step, after)
+    _scope(step)
     return after
 
 
@@ -459,17 +458,19 @@ def _meets(step: Step, name: str, instances: Iterable[Instance], state: State) -
 
 
 def _before(step: Step, after: State) -> None:
-    pairs = [(o, b) for o in step.z.contract.obligations for b in o.before if {o.name, b} <= after.active]
-    for o, later in pairs:
-        if _meets(step, later, _new(step), after) and not realized(step.z, o, step.pre):
-            step.found.add(("coverage", "COV003"))
+    """Notes what the step realizes, where the contract orders obligations."""
+    if after.steps:
+        earlier = {i for new, _ in after.steps for i in new}
+        after.steps = (*after.steps, (frozenset(_new(step)) - earlier, holding(step.z, after)))
 
 
-def _scope(step: Step, after: State) -> None:
+def _scope(step: Step) -> None:
     z = step.z
-    if any(not licensed(z, "effect", i, after) for i in (*step.causes, *step.undoes)):
+    before = step.pre
+    causes = (licensed(z, "cause", i, before) for i in step.causes)
+    if not all(causes) or not all(licensed(z, "undo", i, before) for i in step.undoes):
         step.found.add(("scope", "SCP001"))
-    if any(not licensed(z, "fluent", i, after) for i, *_ in step.sets):
+    if any(not licensed(z, "fluent", i, before) for i, *_ in step.sets):
         step.found.add(("scope", "SCP002"))
     if step.tool.undeclared and not any(s.kind == "tool" and s.name == step.tool.name for s in z.contract.scope or ()):
         step.found.add(("scope", "SCP003"))

@@ -12,7 +12,7 @@ from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Licence
 from cfrc.model.show import show_expr
 from cfrc.verify.condition import Condition, spans
-from cfrc.verify.goals import Unbound, pattern_match, references
+from cfrc.verify.goals import Unbound, pattern_match
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Run
 from cfrc.verify.shapes import Shape
@@ -134,4 +134,3 @@ def _condition(paths: Paths, run: Run, code: str, bad: Term, message: str, help:
     )
 
 
-__all__ = ["conditions", "references"]

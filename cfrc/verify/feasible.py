@@ -1,0 +1,182 @@
+"""Turns one obligation into a bounded search: is there a single allowed call that could discharge it?
+
+The call's arguments are unknowns, except where the goal fixes them; everything that admission would hold against the
+call (scope, kept effects, doubts, limits) is required not to go wrong. Only "no such call" withholds: a precondition
+that another allowed tool may establish, or a budget that runs out, does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from cfrc.model import expr as ex
+from cfrc.model.contract import Contract, EffectGoal, Obligation, StateGoal
+from cfrc.model.domain import EffectClause, Tool
+from cfrc.model.graph import Call, Proposal
+from cfrc.model.verdict import Finding
+from cfrc.verify.condition import Condition, spans
+from cfrc.verify.conditions import limits, preservation, scope
+from cfrc.verify.goals import Unbound, pattern_match
+from cfrc.verify.paths import Paths
+from cfrc.verify.shapes import Shape, unknown
+from cfrc.verify.solve import Session
+from cfrc.verify.terms import Term, Terms
+
+PROBE = "probe"
+"""The id of the hypothetical call."""
+
+
+class Feasibility:
+    """Answers for the obligations of one contract."""
+
+    def __init__(self, contract: Contract, budget: int) -> None:
+        self.contract = contract
+        self.budget = budget
+        self.queries = 0
+        self.tools = [contract.domain.tools[n] for n in contract.allow if n in contract.domain.tools]
+        self.settable = {s.fluent for t in self.tools for s in t.sets}
+        self.refutable = {r.effect for t in self.tools for r in t.refutes}
+        # in a hypothetical call every parameter is open, also those with a default
+        self._free = {
+            t.name: replace(t, params=tuple(replace(p, default=None) for p in t.params)) for t in self.tools
+        }
+
+    def judge(self, o: Obligation) -> Iterator[Finding]:
+        """Nothing when the obligation could be discharged (or nobody knows); otherwise why it cannot."""
+        reasons: list[str] = []
+        for goal in o.goals:
+            outcome = self._effect(o, goal) if isinstance(goal, EffectGoal) else self._state(goal)
+            if outcome is None:
+                return
+            reasons.append(outcome)
+        unsupported = all(r == "CON006" for r in reasons)
+        yield Finding(
+            code=f"CFRC-{'CON006' if unsupported else 'CON007'}",
+            kind="support",
+            message=(
+                f"no allowed tool can discharge `{o.name}` inside the scope"
+                if unsupported
+                else f"`{o.name}` cannot be satisfied: the preconditions of every tool that could discharge it contradict the facts"
+            ),
+            help="allow a tool that causes or witnesses it (`allow …`), widen the scope (`within …`), or drop the obligation",
+            where=o.span,
+            obligation=o.name,
+            clauses=spans(("the contract", self.contract.span)),
+        )
+
+    # -- effects ------------------------------------------------------------------------------------------------
+
+    def _effect(self, o: Obligation, goal: EffectGoal) -> str | None:
+        """``None``: possible, or unknown; otherwise the code of the reason."""
+        worst = "CON006"
+        for tool in self.tools:
+            for kind, clauses in (("cause", tool.causes), ("witness", tool.witnesses)):
+                for clause in clauses:
+                    if clause.effect == goal.effect:
+                        outcome = self._probe(o, goal, tool, clause, kind)
+                        if outcome is None:
+                            return None
+                        worst = max(worst, outcome)
+        return worst
+
+    def _probe(self, o: Obligation, goal: EffectGoal, tool: Tool, clause: EffectClause, kind: str) -> str | None:
+        paths = self._paths(tool, _fixed(goal, clause))
+        run = paths.runs[0]
+        t = paths.terms
+        hits = []
+        for i in run.causes if kind == "cause" else run.witnesses:
+            if i.effect == goal.effect and i.clause is clause:
+                try:
+                    match = pattern_match(
+                        paths, i.shapes, goal, o.exists, o.where, 0, 0, 0, discharges=_unknown_receipts(paths, o)
+                    )
+                except Unbound:
+                    return None
+                hits.append(t.and_(i.cond, match))
+        return self._ask(paths, t.or_(*hits))
+
+    def _paths(self, tool: Tool, args: dict[str, ex.Expr]) -> Paths:
+        domain = replace(self.contract.domain, tools={**self.contract.domain.tools, tool.name: self._free[tool.name]})
+        contract = replace(self.contract, domain=domain)
+        probe = Call(PROBE, tool.name, args, span=tool.span)
+        return Paths(Terms(), contract, Proposal("", self.contract.name, (probe,)))
+
+    def _ask(self, paths: Paths, hit: Term) -> str | None:
+        """Whether the hit is possible without doing harm; first with the tool's preconditions, then without."""
+        t = paths.terms
+        run = paths.runs[0]
+        if hit is t.false:
+            return "CON006"
+        harmless = [t.not_(c.bad) for c in self._harms(paths)]
+        wanted = [*run.base, *harmless, hit]
+        required = [r for _, r in run.requires]
+        if self._possible(paths, [*wanted, *required]):
+            return None
+        if not required or not self._possible(paths, wanted):
+            return "CON006"
+        reads = {
+            x.fluent for e, _ in run.requires for x in ex.walk(e) if isinstance(x, ex.FluentRead)
+        }  # another allowed tool, or somebody else, may still establish it
+        open_ = reads & self.settable or any(self.contract.domain.fluents[f].volatile for f in reads)
+        return None if open_ else "CON007"
+
+    def _harms(self, paths: Paths) -> Iterable[Condition]:
+        for c in (*preservation.conditions(paths), *scope.conditions(paths), *limits.conditions(paths)):
+            settled = c.code == "PRS006" and any(d.effect in self.refutable for d in self.contract.doubts)
+            if not settled:
+                yield c
+
+    def _possible(self, paths: Paths, parts: list[Term]) -> bool:
+        """Satisfiable, or undecided within the budget."""
+        t = paths.terms
+        formula = t.and_(*parts)
+        if formula is t.true:
+            return True
+        if formula is t.false:
+            return False
+        self.queries += 1
+        return Session(t, self.budget).check([formula]).answer != "unsat"
+
+    # -- states -------------------------------------------------------------------------------------------------
+
+    def _state(self, goal: StateGoal) -> str | None:
+        """A state goal may hold already, or be brought about by one allowed call; goals over several fluents are left open."""
+        fluents = {x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}
+        empty = Paths(Terms(), self.contract, Proposal("", self.contract.name, ()))
+        if self._possible(empty, [empty.evaluator(0, 0).total(goal.condition)]):
+            return None
+        if len(fluents) > 1 and fluents <= self.settable:
+            return None
+        worst = "CON006"
+        for tool in self.tools:
+            if any(s.fluent in fluents for s in tool.sets):
+                paths = self._paths(tool, {})
+                holds = paths.evaluator(0, 0, 0).total(goal.condition)
+                outcome = self._ask(paths, paths.terms.and_(paths.runs[0].happened, holds))
+                if outcome is None:
+                    return None
+                worst = max(worst, outcome)
+        return worst
+
+
+def _fixed(goal: EffectGoal, clause: EffectClause) -> dict[str, ex.Expr]:
+    """The parameters that the goal's literals determine: keeps the literal case away from the solver."""
+    found: dict[str, ex.Expr] = {}
+    for want, given in zip(goal.args, clause.args, strict=True):
+        if isinstance(want, ex.Lit) and isinstance(given, ex.Var) and given.kind == "param":
+            found[given.name] = want
+    return found
+
+
+def _unknown_receipts(paths: Paths, o: Obligation) -> dict[str, Shape]:
+    """Arbitrary receipts for the obligations that this one refers to."""
+    t = paths.terms
+    exprs = [a for g in o.goals if isinstance(g, EffectGoal) for a in g.args if a is not None]
+    exprs += [o.where] if o.where is not None else []
+    return {
+        x.obligation: unknown(t, x.type, lambda s, sort, x=x: t.sym(sort, f"!{x.obligation}{s}"))  # type: ignore[misc]
+        for e in exprs
+        for x in ex.walk(e)
+        if isinstance(x, ex.Discharge)
+    }

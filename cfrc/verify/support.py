@@ -1,0 +1,173 @@
+"""Turns a contract alone into the judgement "supported": may a proposal be looked at, and is there anything to do?
+
+``semantics.md`` §3, *Supported*. Everything here is asked before any proposal is seen. What cannot be settled within the
+bound (one call an obligation, with everything else left open) is not a reason to withhold.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import date, datetime
+from time import perf_counter
+
+from cfrc.model import expr as ex
+from cfrc.model.contract import Contract, EffectGoal, Obligation
+from cfrc.model.graph import Proposal
+from cfrc.model.show import show_instance, show_value
+from cfrc.model.values import Value
+from cfrc.model.verdict import Finding, Stats, Status, Verdict
+from cfrc.verify.assignment import Assignments
+from cfrc.verify.condition import spans
+from cfrc.verify.feasible import Feasibility
+from cfrc.verify.goals import effect_goals, references
+from cfrc.verify.paths import Paths
+from cfrc.verify.terms import Terms
+
+
+def support(contract: Contract, *, budget: int = 20_000_000, today: date | datetime | None = None) -> Verdict:
+    """``admitted`` when the contract is supported and open; ``withheld`` with reasons; ``complete`` or ``fresh``."""
+    start = perf_counter()
+    findings = [*_sources(contract), *_facts(contract), *_kept(contract), *_cycles(contract)]
+    paths = Paths(Terms(), contract, Proposal("", contract.name, ()))
+    assignments = Assignments(paths)
+    open_ = [o for o in contract.obligations if assignments.active(o) is not paths.terms.false]
+    feasibility = Feasibility(contract, budget)
+    if not findings:
+        findings += _rivals(contract, open_)
+        for o in open_:
+            findings += feasibility.judge(o)
+    if findings:
+        status = Status.WITHHELD
+    elif not open_:
+        status = Status.COMPLETE
+    elif not (any(n.fixed for n in contract.names.values()) or contract.kept or contract.doubts
+              or any(f.kept for f in contract.facts)):  # fmt: skip
+        status = Status.FRESH
+    else:
+        status = Status.ADMITTED
+    stats = Stats(obligations=len(contract.obligations), solved=feasibility.queries, seconds=perf_counter() - start)
+    return Verdict(status, contract.name, None, tuple(findings), stats=stats)
+
+
+def _finding(code: str, message: str, help: str, where: object, obligation: str | None = None, *clauses: object) -> Finding:
+    return Finding(
+        code=f"CFRC-{code}",
+        kind="support",
+        message=message,
+        help=help,
+        where=where,  # type: ignore[arg-type]
+        obligation=obligation,
+        clauses=spans(*clauses),  # type: ignore[arg-type]
+    )
+
+
+def _sources(c: Contract) -> Iterator[Finding]:
+    """Every field has a trusted source."""
+    fields = [
+        *((f"`{n.name}`", n.origin, n.span) for n in c.names.values()),
+        *((f"kept `{k.effect}`", k.origin, k.span) for k in c.kept),
+        *((f"`{f.fluent}`", f.origin, f.span) for f in c.facts),
+        *((f"doubt about `{d.effect}`", d.origin, d.span) for d in c.doubts),
+        *((f"approval of `{a.tool}`", a.origin, a.span) for a in c.approvals if not a.denied),
+    ]
+    for what, origin, span in fields:
+        if origin is None:
+            yield _finding("CON001", f"{what} has no trusted source", "say where it comes from: `from user turn …` or `from receipt …`", span)
+        elif origin.kind == "receipt" and origin.status not in (None, "success") and not what.startswith("doubt"):
+            yield _finding(
+                "CON001", f"{what} rests on a receipt that is `{origin.status}`",
+                "only a terminal success is evidence: record it as `doubt`", span,
+            )  # fmt: skip
+
+
+def _facts(c: Contract) -> Iterator[Finding]:
+    """No two facts give one fluent instance different values."""
+    seen: dict[tuple[str, tuple[Value, ...]], object] = {}
+    for f in c.facts:
+        first = seen.setdefault((f.fluent, f.args), f)
+        if first is not f and first.value != f.value:  # type: ignore[attr-defined]
+            what = show_instance(f.fluent, f.args, c.domain.fluents[f.fluent].params)
+            yield _finding(
+                "CON003", f"`{what}` is said to be both {show_value(first.value)} and {show_value(f.value)}",  # type: ignore[attr-defined]
+                "keep the value of the latest receipt", f.span, None, ("the other fact", first.span),  # type: ignore[attr-defined]
+            )  # fmt: skip
+
+
+def _kept(c: Contract) -> Iterator[Finding]:
+    """K holds no ``once`` key twice, nothing in K is in doubt, and nothing owed is in K."""
+    identities: dict[tuple[str, tuple[Value, ...]], object] = {}
+    keys: dict[tuple[str, tuple[Value, ...]], object] = {}
+    for k in c.kept:
+        effect = c.domain.effects[k.effect]
+        identities[k.effect, k.args] = k
+        key = (k.effect, tuple(k.args[i] for i in effect.key))
+        first = keys.setdefault(key, k)
+        if effect.once and first is not k:
+            yield _finding(
+                "CON004", f"`{k.effect}` is kept twice for one `once` key", "one of the two did not happen: check the receipts",
+                k.span, None, ("the other one", first.span),  # type: ignore[attr-defined]
+            )  # fmt: skip
+    for d in c.doubts:
+        if (d.effect, d.args) in identities:
+            yield _finding(
+                "CON003", f"`{d.effect}` is both kept and in doubt", "a success settles the doubt: drop it", d.span,
+                None, ("kept here", identities[d.effect, d.args].span),  # type: ignore[attr-defined]
+            )  # fmt: skip
+    for o in c.obligations:
+        for g in effect_goals(o):
+            args = literal_args(g)
+            if args is not None and (g.effect, args) in identities:
+                yield _finding(
+                    "CON002", f"`{o.name}` owes what is already realized", "an obligation with a discharging receipt is not open",
+                    o.span, o.name, ("kept here", identities[g.effect, args].span),  # type: ignore[attr-defined]
+                )  # fmt: skip
+
+
+def literal_args(g: EffectGoal) -> tuple[Value, ...] | None:
+    """The argument values of a fully literal goal."""
+    values = tuple(a.value for a in g.args if isinstance(a, ex.Lit))
+    return values if len(values) == len(g.args) else None
+
+
+def _cycles(c: Contract) -> Iterator[Finding]:
+    """Obligations' references and ``before`` constraints are acyclic."""
+    needs = {o.name: references(o) for o in c.obligations}
+    earlier: dict[str, set[str]] = defaultdict(set)
+    for o in c.obligations:
+        for later in o.before:
+            earlier[later].add(o.name)
+    for graph, what in ((needs, "refer to each other"), (earlier, "must each come before the other")):
+        left = {n: set(ps) & set(needs) for n, ps in graph.items()}
+        while free := [n for n, ps in left.items() if not ps & left.keys()]:
+            for n in free:
+                del left[n]
+        if left:
+            names = ", ".join(f"`{n}`" for n in sorted(left))
+            span = next(o.span for o in c.obligations if o.name in left)
+            yield _finding("CON005", f"the obligations {names} {what}", "break the cycle", span, sorted(left)[0])
+
+
+def _rivals(c: Contract, obligations: list[Obligation]) -> Iterator[Finding]:
+    """Literal obligations that exclude each other: one ``once`` key owed twice, or kept with other arguments."""
+    keys: dict[tuple[str, tuple[Value, ...]], tuple[str, object]] = {}
+    for k in c.kept:
+        effect = c.domain.effects[k.effect]
+        if effect.once:
+            keys[k.effect, tuple(k.args[i] for i in effect.key)] = ("is already realized", k.span)
+    for o in obligations:
+        goals = effect_goals(o)
+        args = literal_args(goals[0]) if len(goals) == len(o.goals) == 1 else None
+        if args is None or not c.domain.effects[goals[0].effect].once:
+            continue
+        effect = c.domain.effects[goals[0].effect]
+        key = (goals[0].effect, tuple(args[i] for i in effect.key))
+        if key in keys or o.count > 1:
+            why, span = keys.get(key, ("would be needed more than once", o.span))
+            yield _finding(
+                "CON007", f"`{o.name}` cannot be satisfied: its `once` key {why}", "an effect declared `once` happens once a key",
+                o.span, o.name, ("the other one", span),
+            )  # fmt: skip
+        keys.setdefault(key, (f"is owed by `{o.name}` too", o.span))
+
+

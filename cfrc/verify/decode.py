@@ -136,7 +136,8 @@ class View:
             if w not in found:
                 found.append(w)
         positions = {self.leaf(a.args[1]): a.args[1] for a in apps if str(a.data).startswith("nth")}
-        size = max(size or 0, len(found), *(p + 1 for p in positions), 0) if size is None else size
+        if size is None:
+            size = max(len(found), *(p + 1 for p in positions), 0)
         out: list[Value] = []
         for i in range(min(size, LONGEST)):
             if i in positions:

@@ -17,7 +17,7 @@ from cfrc.model.graph import Call, Proposal
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.conditions import limits, preservation, scope
-from cfrc.verify.goals import Unbound, pattern_match
+from cfrc.verify.goals import Unbound, pattern_match, references
 from cfrc.verify.paths import Paths
 from cfrc.verify.shapes import Shape, unknown
 from cfrc.verify.solve import Session
@@ -94,7 +94,7 @@ class Feasibility:
                 except Unbound:
                     return None
                 hits.append(t.and_(i.cond, match))
-        return self._ask(paths, t.or_(*hits))
+        return self._ask(paths, t.or_(*hits), chained=bool(references(o)))
 
     def _paths(self, tool: Tool, args: dict[str, ex.Expr]) -> Paths:
         domain = replace(self.contract.domain, tools={**self.contract.domain.tools, tool.name: self._free[tool.name]})
@@ -102,13 +102,14 @@ class Feasibility:
         probe = Call(PROBE, tool.name, args, span=tool.span)
         return Paths(Terms(), contract, Proposal("", self.contract.name, (probe,)))
 
-    def _ask(self, paths: Paths, hit: Term) -> str | None:
+    def _ask(self, paths: Paths, hit: Term, chained: bool = False) -> str | None:
         """Whether the hit is possible without doing harm; first with the tool's preconditions, then without."""
         t = paths.terms
         run = paths.runs[0]
         if hit is t.false:
             return "CON006"
-        harmless = [t.not_(c.bad) for c in self._harms(paths)]
+        # whether a chained instance is licensed depends on the receipt before it, which is not there yet
+        harmless = [t.not_(c.bad) for c in self._harms(paths) if not (chained and c.code == "SCP001")]
         wanted = [*run.base, *harmless, hit]
         required = [r for _, r in run.requires]
         if self._possible(paths, [*wanted, *required]):

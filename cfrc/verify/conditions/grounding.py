@@ -185,9 +185,8 @@ def _node(paths: Paths, evidence: Evidence, call: Call, p: Param, x: Leaf) -> It
 
 
 def _from_tool(s: SourcePattern, tool: str | None, path: tuple[str, ...]) -> bool:
-    if s.kind == "receipt":
-        return True
-    return s.kind == "tool" and tool in (None, s.tool) and path[: len(s.path)] == s.path
+    named = s.kind == "receipt" or (s.kind == "tool" and tool in (None, s.tool))
+    return named and path[: len(s.path)] == s.path
 
 
 def _allows(p: Param, origin: Origin) -> bool:

@@ -145,9 +145,7 @@ class Build(_Node):
     keys: tuple[Expr, ...] = ()
 
 
-Expr = (
-    Lit | Var | NodeResult | Discharge | Outcome | FluentRead | Field | Index | Apply | If | Comprehension | Build
-)
+Expr = Lit | Var | NodeResult | Discharge | Outcome | FluentRead | Field | Index | Apply | If | Comprehension | Build
 
 TRUE = Lit(value=True, type=BOOL)
 

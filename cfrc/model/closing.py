@@ -1,0 +1,84 @@
+"""Turns END(T) into violations of coverage and evidence (``semantics.md`` §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cfrc.model.contract import EffectGoal, Obligation, StateGoal
+from cfrc.model.coverage import Coverage, Option
+from cfrc.model.evaluate import Undefined, holds
+from cfrc.model.expr import Expr, conjuncts
+from cfrc.model.graph import Terminal
+from cfrc.model.run import Run
+from cfrc.model.show import show_expr
+
+
+def close(run: Run, fired: list[Terminal]) -> None:
+    """Judges the end of a run in which the terminals fire."""
+    if len(fired) > 1:
+        run.report("EVD001", fired[0].id, others=tuple(t.id for t in fired[1:]))
+    for terminal in fired:
+        _waits(run, terminal)
+    if any(t.kind == "done" for t in fired) or any(t.claims for t in fired):
+        _coverage(run, fired)
+
+
+def _waits(run: Run, terminal: Terminal) -> None:
+    """A terminal with its own ``after`` must wait for every call that was made."""
+    if terminal.after is None:
+        return
+    entry = run.book.plan.nodes[terminal.id]
+    early = tuple(n for n in run.args if not entry.before >> run.book.plan.nodes[n].position & 1)
+    if early:
+        run.report("EVD003", terminal.id, others=early, failing=f"after {', '.join(early)}")
+
+
+def _coverage(run: Run, fired: list[Terminal]) -> None:
+    owed = [e for e in run.book.owed if run.active(e.obligation.name)]
+    coverage = run.coverage()
+    chosen, missing = coverage.assign(owed, ordered=True)
+    if missing:
+        # Is it only the order? Then say so, about the best assignment without it.
+        loose, still = coverage.assign(owed, ordered=False)
+        if len(still) < len(missing):
+            chosen, missing = loose, still
+    done = next((t for t in fired if t.kind == "done"), None)
+    if done is not None:
+        pair = coverage.misplaced(owed, chosen)
+        if pair is not None:
+            run.report("COV003", done.id, obligation=pair[1], failing=f"{pair[0]} before {pair[1]}")
+        for name in missing:
+            _missing(run, coverage, run.book.obligations[name], done.id, chosen)
+    for terminal in fired:
+        for claim in terminal.claims:
+            if claim in missing:
+                run.report("EVD004", terminal.id, obligation=claim, failing=f"claims {claim}")
+
+
+def _missing(run: Run, coverage: Coverage, o: Obligation, node: str, chosen: Mapping[str, Option]) -> None:
+    """Says why an obligation is not discharged."""
+    state = [g for g in o.goals if isinstance(g, StateGoal)]
+    if o.choice == "one" and coverage.alternatives(o, chosen) > 1:
+        run.report("COV005", node, obligation=o.name, failing=" or ".join(_goal(g) for g in o.goals))
+    elif o.choice == "all" and state:
+        failing = _false(run, state[0].condition) if not o.exists else state[0].condition
+        run.report("COV004", node, obligation=o.name, failing=show_expr(failing))
+    else:
+        run.report("COV001", node, obligation=o.name, failing=" or ".join(_goal(g) for g in o.goals))
+
+
+def _false(run: Run, condition: Expr) -> Expr:
+    """The first conjunct that is false or undefined in the final state."""
+    for c in conjuncts(condition):
+        try:
+            if not holds(c, run.env):
+                return c
+        except Undefined:
+            return c
+    return condition
+
+
+def _goal(goal: EffectGoal | StateGoal) -> str:
+    if isinstance(goal, StateGoal):
+        return show_expr(goal.condition)
+    return f"{goal.effect}({', '.join('_' if a is None else show_expr(a) for a in goal.args)})"

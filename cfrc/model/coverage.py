@@ -96,10 +96,12 @@ def arrange(obligations: tuple[Obligation, ...]) -> list[Owed]:
 
 @dataclass(slots=True)
 class Coverage:
-    """The final state of one run, asked for assignments. ``since`` is the step that first realized an identity;
+    """The final state of one run, asked for assignments. ``evidence`` lists occurrences by effect and identity,
+    ``ground`` the identities of goals fixed from the start; ``since`` is the step that first realized an identity;
     ``history[o]`` says whether the state obligation ``o`` (of some ``before``) held at first and after each step."""
 
-    evidence: Mapping[str, list[Evidence]]
+    evidence: Mapping[str, Mapping[Instance, list[Evidence]]]
+    ground: Mapping[str, tuple[Instance | None, ...]]
     env: Env
     quantified: Quantified
     since: Mapping[Instance, int]
@@ -125,23 +127,23 @@ class Coverage:
                 continue
         return False
 
-    def candidates(self, o: Obligation, goal: EffectGoal, env: Env) -> list[Evidence]:
-        """The receipts that match the goal; causes first for each identity, and no witness beside a cause."""
+    def candidates(self, o: Obligation, index: int, goal: EffectGoal, env: Env) -> list[Evidence]:
+        """The receipts that match the goal, in the order of the run."""
+        by_identity = self.evidence.get(goal.effect, {})
+        fixed = self.ground.get(o.name)
+        wanted = fixed[index] if fixed is not None else None
+        if wanted is not None:
+            return list(by_identity.get(wanted, ()))
         quantified = Quantified(o.exists, o.where, self.quantified.pool)
-        found = []
-        known: dict[Instance, bool] = {}
-        for item in self.evidence.get(goal.effect, ()):
-            fits = known.get(item.identity)
-            if fits is None:
-                fits = any(True for _ in solutions(goal.args, item.identity[1], quantified, env))
-                known[item.identity] = fits
-            if fits:
-                found.append(item)
+        found: list[Evidence] = []
+        for identity, items in by_identity.items():
+            if any(True for _ in solutions(goal.args, identity[1], quantified, env)):
+                found.extend(items)
         return found
 
     def options(self, o: Obligation, chosen: Mapping[str, Option], used: set[Instance]) -> Iterator[Option]:
         """The ways to discharge the obligation beside what was chosen."""
-        env = self._env(chosen)
+        env = self._env(chosen) if chosen else self.env
         per_goal = [list(self._goal_options(o, i, env)) for i in range(len(o.goals))]
         if o.choice == "one" and sum(1 for options in per_goal if options) != 1:
             return
@@ -156,7 +158,7 @@ class Coverage:
             if self.goal_holds(o, goal, env):
                 yield Option(index)
             return
-        items = self.candidates(o, goal, env)
+        items = self.candidates(o, index, goal, env)
         if o.count == 1:
             yield from (Option(index, (i,)) for i in items)
             return

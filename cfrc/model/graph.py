@@ -6,11 +6,11 @@ argument or a dangling name becomes a :class:`Fault` on its node, and admission 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from cfrc.model.expr import Expr
+from cfrc.model.expr import Expr, NodeResult, Outcome, walk
 from cfrc.source import Span
 
 Kind = Literal[
@@ -78,3 +78,43 @@ class Proposal:
     answers: str | None = None
     faults: tuple[Fault, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
+
+
+def without(proposal: Proposal, ids: Collection[str]) -> Proposal:
+    """The proposal without some nodes: ``check P without d``.
+
+    The nodes are dropped from ``after`` lists. An argument or a guard that still names one refers to nothing now: it is
+    left out and becomes a ``DEP001`` fault, as a dangling reference in a text does.
+    """
+    gone = frozenset(ids)
+    kept = tuple(_cut(n, gone) for n in proposal.nodes if n.id not in gone)
+    return replace(proposal, nodes=kept)
+
+
+def _cut(node: Call | Terminal, gone: frozenset[str]) -> Call | Terminal:
+    faults = list(node.faults)
+    after = node.after if node.after is None else tuple(a for a in node.after if a not in gone)
+    when = _intact(node.when, gone, faults)
+    if isinstance(node, Terminal):
+        return replace(node, after=after, when=when, faults=tuple(faults))
+    args = {name: e for name, value in node.args.items() if (e := _intact(value, gone, faults)) is not None}
+    return replace(
+        node,
+        args=args,
+        after=after or (),
+        when=when,
+        until=_intact(node.until, gone, faults),
+        expect=_intact(node.expect, gone, faults),
+        faults=tuple(faults),
+    )
+
+
+def _intact(e: Expr | None, gone: frozenset[str], faults: list[Fault]) -> Expr | None:
+    """The expression, or ``None`` with a fault when it names a node that is gone."""
+    if e is None:
+        return None
+    for part in walk(e):
+        if isinstance(part, NodeResult | Outcome) and part.node in gone:
+            faults.append(Fault("dependency", "DEP001", f"no node `{part.node}`", None, part.span or e.span))
+            return None
+    return e

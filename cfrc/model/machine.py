@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cfrc.model.canon import canonical, has_type, needs_canonical
+from cfrc.model.canon import canonical, has_type
 from cfrc.model.domain import Tool
 from cfrc.model.evaluate import Env, Undefined, equal, holds
 from cfrc.model.expr import Expr, NodeResult, conjuncts
@@ -166,7 +166,7 @@ class Machine:
         if event.outcome == "doubt":
             return
         result_type = step.tool.result
-        value = canonical(result_type, event.result) if needs_canonical(result_type) else event.result
+        value = canonical(result_type, event.result) if step.entry.spelled else event.result
         if not has_type(value, result_type):
             raise Illegal(f"the result of {step.node} is not a {result_type}")
         step.env.vars["result", "result"] = value
@@ -175,6 +175,8 @@ class Machine:
                 raise Illegal(f"the result of {step.node} does not satisfy what the tool ensures")
         step.found = call_instances(step.tool, step.env, self.read, self.plan.sig, step.reads)
         self._consistent(step, step.found)
+        if self.plan.linear:
+            return
         doubts = self.state.doubts
         in_doubt = (lambda i: any(True for _ in self.state.doubted(i))) if doubts else (lambda _: False)
         step.footprint = call_footprint(step.tool, step.found, self.plan.sig, in_doubt)

@@ -32,14 +32,16 @@ class Bound:
 @dataclass(slots=True)
 class NodePlan:
     """One call or terminal. ``preds`` are node names (possibly unknown ones: then it never becomes ready);
-    ``handles`` are the nodes whose failure its guard mentions; ``before`` is the bitset of pred⁺."""
+    ``handles`` are the nodes whose failure its guard mentions; ``before`` is the bitset of pred⁺. ``args``: parameter,
+    source and whether values of the type have canonical forms; ``spelled`` says so of the result."""
 
     node: Call | Terminal
     position: int
     preds: tuple[str, ...]
     handles: frozenset[str]
     tool: Tool | None = None
-    args: tuple[tuple[Param, Expr], ...] = ()
+    args: tuple[tuple[Param, Expr, bool], ...] = ()
+    spelled: bool = False
     malformed: str | None = None
     before: int = 0
     bounds: tuple[Bound, ...] = ()
@@ -47,7 +49,7 @@ class NodePlan:
 
 @dataclass(slots=True)
 class Plan:
-    """Everything that all runs of one proposal under one contract share."""
+    """Everything that all runs of one proposal under one contract share. ``linear``: any two calls are ordered."""
 
     contract: Contract
     proposal: Proposal
@@ -56,6 +58,7 @@ class Plan:
     nodes: dict[str, NodePlan] = field(default_factory=dict)
     successors: dict[str, list[str]] = field(default_factory=dict)
     handled: frozenset[str] = frozenset()
+    linear: bool = False
     approvals: dict[str, list[tuple[int, Approval, dict[str, Value]]]] = field(default_factory=dict)
     denials: dict[str, list[dict[str, Value]]] = field(default_factory=dict)
 
@@ -110,16 +113,17 @@ def _call(plan: Plan, entry: NodePlan, call: Call) -> None:
         entry.malformed = f"unknown tool {call.tool}"
         return
     entry.tool = tool
-    args: list[tuple[Param, Expr]] = []
+    args: list[tuple[Param, Expr, bool]] = []
     for p in tool.params:
         given = call.args.get(p.name, p.default)
         if given is not None:
-            args.append((p, given))
+            args.append((p, given, needs_canonical(p.type)))
         elif not isinstance(p.type, Optional):
             entry.malformed = f"argument {p.name} is missing"
     if set(call.args) - {p.name for p in tool.params}:
         entry.malformed = "an argument has no parameter"
     entry.args = tuple(args)
+    entry.spelled = needs_canonical(tool.result)
 
 
 def _ancestors(plan: Plan) -> None:
@@ -135,6 +139,8 @@ def _ancestors(plan: Plan) -> None:
             waiting[s] -= 1
             if waiting[s] == 0:
                 queue.append(s)
+    calls = sorted(e.before.bit_count() for e in plan.nodes.values() if isinstance(e.node, Call))
+    plan.linear = calls == list(range(len(calls)))
 
 
 def full_args(tool: Tool, args: tuple[tuple[str, Value], ...]) -> dict[str, Value]:
@@ -248,12 +254,12 @@ def canonical_args(entry: NodePlan, env: Env) -> dict[str, Value]:
     """The call's argument values by parameter. Raises :class:`Undefined`, also for an absent value that is needed."""
     found: dict[str, Value] = {}
     assert entry.tool is not None
-    for p, e in entry.args:
+    for p, e, spelled in entry.args:
         value = evaluate(e, env)
         if value is None and not isinstance(p.type, Optional):
             raise Undefined(e)
-        found[p.name] = canonical(p.type, value) if needs_canonical(p.type) else value
-    for p in entry.tool.params:
-        if p.name not in found:
-            found[p.name] = None
+        found[p.name] = canonical(p.type, value) if spelled else value
+    if len(found) < len(entry.tool.params):
+        for p in entry.tool.params:
+            found.setdefault(p.name, None)
     return found

@@ -20,7 +20,8 @@ Ordering = tuple[tuple[Value | Wild, ...], frozenset[str], frozenset[str]]
 @dataclass(slots=True)
 class Rulebook:
     """``kept_keys`` maps a ``once`` key to the kept identity; ``order`` lists, for an effect, the goals of obligations
-    in a ``before`` as (pattern, orders it completes, orders it needs); ``tracked`` are the state obligations in one."""
+    in a ``before`` as (pattern, orders it completes, orders it needs); ``tracked`` are the state obligations in one.
+    ``ground`` gives for each goal of an obligation the one identity it asks for, where that is fixed from the start."""
 
     plan: Plan
     scope: Scope
@@ -28,6 +29,7 @@ class Rulebook:
     kept_keys: dict[Instance, Instance] = field(default_factory=dict)
     kept_fluents: dict[Instance, Value] = field(default_factory=dict)
     order: dict[str, list[Ordering]] = field(default_factory=dict)
+    ground: dict[str, tuple[Instance | None, ...]] = field(default_factory=dict)
     tracked: dict[str, Obligation] = field(default_factory=dict)
     obligations: dict[str, Obligation] = field(default_factory=dict)
 
@@ -43,8 +45,20 @@ def make_rulebook(plan: Plan) -> Rulebook:
     for fact in contract.facts:
         if fact.kept:
             book.kept_fluents[fact.fluent, sig.fluent(fact.fluent, fact.args)] = fact.value
+    env = plan.env()
+    for o in contract.obligations:
+        if not o.exists and o.where is None:
+            book.ground[o.name] = tuple(_fixed(g, sig, env) for g in o.goals)
     _order(book, contract, sig)
     return book
+
+
+def _fixed(goal: EffectGoal | StateGoal, sig: Signatures, env: Env) -> Instance | None:
+    if isinstance(goal, StateGoal):
+        return None
+    pattern = _loose(goal, sig, env)
+    args = tuple([a for a in pattern if not isinstance(a, Wild)])
+    return (goal.effect, args) if len(args) == len(pattern) else None
 
 
 def _order(book: Rulebook, contract: Contract, sig: Signatures) -> None:

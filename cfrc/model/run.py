@@ -30,8 +30,9 @@ KINDS: Mapping[str, str] = {
 
 
 class Run:
-    """One run being judged. ``env`` reads the contract's names and the current state; ``freeze`` the freeze state, in
-    which every fact is known (also volatile ones). ``evidence`` lists what was caused and witnessed, by effect."""
+    """One run being judged. ``env`` reads the contract's names and the current state; ``initial`` is the freeze state,
+    in which every fact is known (also volatile ones). ``evidence`` lists what was caused and witnessed, by effect and
+    identity."""
 
     def __init__(self, book: Rulebook, machine: Machine) -> None:
         self.book = book
@@ -40,7 +41,7 @@ class Run:
         self.args: dict[str, tuple[tuple[str, Value], ...]] = {}
         self.env: Env = book.plan.env()
         self.env.read = machine.read
-        self.evidence: dict[str, list[Evidence]] = {}
+        self.evidence: dict[str, dict[Instance, list[Evidence]]] = {}
         self.interference = Interference()
         self.totals = [Total(limit) for limit in book.plan.contract.limits]
         self.history: dict[str, list[bool]] = {name: [] for name in book.tracked}
@@ -87,7 +88,7 @@ class Run:
             for caused, instances in ((True, found.causes), (False, found.witnesses)):
                 for i in instances:
                     evidence = Evidence(step.index, step.node, result, i, caused)
-                    self.evidence.setdefault(i[0], []).append(evidence)
+                    self.evidence.setdefault(i[0], {}).setdefault(i, []).append(evidence)
         self._track()
 
     def _track(self) -> None:
@@ -102,10 +103,10 @@ class Run:
         """The current state, as seen by the search for assignments: alive identities outside K."""
         state = self.machine.state
         alive = {
-            effect: [e for e in items if state.alive.get(e.identity) and e.identity not in state.kept]
+            effect: {i: found for i, found in items.items() if state.alive.get(i) and i not in state.kept}
             for effect, items in self.evidence.items()
         }
-        return Coverage(alive, self.env, self.pool(), state.since, state.count, self.history)
+        return Coverage(alive, self.book.ground, self.env, self.pool(), state.since, state.count, self.history)
 
     def active(self, name: str) -> bool:
         """Whether an obligation is in O₀: its condition holds in the freeze state (an undefined one counts)."""
@@ -126,11 +127,11 @@ class Run:
             return []
         found = []
         for effect, term in goal_terms(o):
-            for e in self.evidence.get(effect, ()):
+            for identity, items in self.evidence.get(effect, {}).items():
                 if self.book.scope.matches(
-                    term, e.identity, self.env, lambda n: self.receipts(n, seen | {name}), self.pool()
+                    term, identity, self.env, lambda n: self.receipts(n, seen | {name}), self.pool()
                 ):
-                    found.append(e.result)
+                    found.extend(e.result for e in items)
         return found
 
     def licensed(self, kind: str, instance: Instance) -> bool:

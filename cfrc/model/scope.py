@@ -15,7 +15,7 @@ from itertools import product
 from cfrc.model.contract import Contract, EffectGoal, Licence, Obligation
 from cfrc.model.evaluate import Env, Undefined, elements, evaluate
 from cfrc.model.expr import Comprehension, Discharge, Expr, FluentRead, Var, children, walk
-from cfrc.model.footprint import WILD, Wild, matches
+from cfrc.model.footprint import WILD, Wild
 from cfrc.model.instances import Instance, Pattern, Signatures
 from cfrc.model.matching import Quantified, solutions
 from cfrc.model.types import Type
@@ -128,8 +128,10 @@ def _ground(licence: Licence, env: Env) -> tuple[Value | Wild, ...] | None:
 
 def _covers(pattern: tuple[Value | Wild, ...], args: tuple[Value | Wild, ...]) -> bool:
     """Whether every instance of ``args`` matches the pattern."""
-    covered = (isinstance(p, Wild) or not isinstance(a, Wild) for p, a in zip(pattern, args, strict=True))
-    return all(covered) and matches(pattern, args)
+    for p, a in zip(pattern, args, strict=True):
+        if not isinstance(p, Wild) and (isinstance(a, Wild) or p != a):
+            return False
+    return True
 
 
 def reading(e: Expr, instance: Instance, quantified: Quantified, env: Env) -> Iterator[object]:

@@ -36,6 +36,8 @@ def judge_effects(run: Run, step: Step, found: Instances) -> None:
         _write(run, step, write)
     if run.totals:
         _limits(run, step, found)
+    if run.book.plan.linear:
+        return
     if run.book.order:
         _order(run, step, found)
     for position, resource in run.interference.add(step.entry, step.footprint):
@@ -79,22 +81,22 @@ def _undo(run: Run, step: Step, pattern: Pattern) -> None:
 def _cause(run: Run, step: Step, instance: Instance, keys: set[Instance]) -> None:
     """Repeats of kept identities, of ``once`` keys, of what is in doubt. ``keys`` are those of this very call."""
     state, plan = run.machine.state, run.book.plan
-    shown = _show_effect(run, instance)
     if instance in state.kept:
-        run.report("PRS001", step.node, failing=shown)
+        run.report("PRS001", step.node, failing=_show_effect(run, instance))
     elif plan.contract.domain.effects[instance[0]].once:
         key = (instance[0], plan.sig.key(*instance))
         earlier = state.by_key.get(key)
         if key in run.book.kept_keys:
-            run.report("PRS002", step.node, failing=shown, before=_show_effect(run, run.book.kept_keys[key]))
+            before = _show_effect(run, run.book.kept_keys[key])
+            run.report("PRS002", step.node, failing=_show_effect(run, instance), before=before)
         elif earlier is not None or key in keys:
-            run.report("PRS002", step.node, failing=shown, others=(earlier or step.node,))
+            run.report("PRS002", step.node, failing=_show_effect(run, instance), others=(earlier or step.node,))
         keys.add(key)
     for doubt in state.doubts:
         identical = step.tool.idempotent and doubt.call == (step.tool.name, step.args)
         if doubt.effect == instance[0] and doubt.status != "no" and not identical and _may_be(run, doubt, instance):
             others = (doubt.node,) if doubt.node is not None else ()
-            run.report("PRS006", step.node, failing=shown, others=others)
+            run.report("PRS006", step.node, failing=_show_effect(run, instance), others=others)
             break
 
 
@@ -108,13 +110,19 @@ def _may_be(run: Run, doubt: InDoubt, instance: Instance) -> bool:
 
 def _write(run: Run, step: Step, write: Write) -> None:
     place = (write.fluent, write.args)
+    kept = run.book.kept_fluents
+    if kept and place in kept and not equal(write.value, kept[place]):
+        _report_write(run, step, write, "PRS005")
+    if not run.licensed("fluent", place):
+        _report_write(run, step, write, "SCP002")
+
+
+def _report_write(run: Run, step: Step, write: Write, code: str) -> None:
     fluent = run.book.plan.contract.domain.fluents[write.fluent]
     shown = show_instance(write.fluent, write.args, fluent.params)
     before, after = show_value(write.before, fluent.type), show_value(write.value, fluent.type)
-    if place in run.book.kept_fluents and not equal(write.value, run.book.kept_fluents[place]):
-        run.report("PRS005", step.node, failing=f"{shown} == {before}", before=before, after=after)
-    if not run.licensed("fluent", place):
-        run.report("SCP002", step.node, failing=f"within {shown}", before=before, after=after)
+    failing = f"within {shown}" if code == "SCP002" else f"{shown} == {before}"
+    run.report(code, step.node, failing=failing, before=before, after=after)
 
 
 def _limits(run: Run, step: Step, found: Instances) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 NAMES = ("contract", "proposal", "ledger")
 
 
-def schema(form: str) -> dict[str, Any]:
+def json_schema(form: str) -> dict[str, Any]:
     """The JSON Schema of a form (one of :data:`NAMES`). Raises ``KeyError`` for another name."""
     from cfrc.lang.jsonforms.shapes import FORMS
 

@@ -14,14 +14,16 @@ def excerpt(
     where: Span | None, related: tuple[tuple[str, Span], ...] = (), width: int = 100, style: str = "error"
 ) -> list[Line]:
     """The excerpt as lines of at most ``width`` columns. Empty when there is no place at all."""
-    places = ([("", where, True)] if where else []) + [(label, span, False) for label, span in related]
+    own = [label for label, span in related if span == where]
+    places = [(", ".join(own), where, True)] if where else []
+    places += [(label, span, False) for label, span in related if span != where]
     gutter = max((len(str(_last_line(span))) for _, span, _ in places), default=1)
     lines: list[Line] = []
     for label, span, primary in places:
         corner = "┌─" if not lines else "├─"
         lines.append(((" " * (gutter + 1) + corner + " ", "frame"), (_place(span, width - gutter - 5), "frame")))
         numbers = _numbers(span)
-        if len(numbers) == 1:
+        if len(numbers) == 1 or not primary:  # of a related place, such as a whole contract, the first line is enough
             lines += _one_line(span, label, primary, gutter, width, style)
         else:
             lines += _many_lines(span, numbers, label, primary, gutter, width, style)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from cfrc.model.values import record
 from cfrc.model.verdict import Counterexample, Step
 from cfrc.report.escape import clip
 from cfrc.report.naming import Naming
@@ -13,19 +14,50 @@ _QUIET = 3
 """From so many steps in a row whose values do not matter, one sentence stands for all of them."""
 _NAME = 40
 
+_WRONG = {
+    "AUT002": "is missing",
+    "AUT003": "is missing",
+    "AUT004": "is missing",
+    "AUT005": "forbids it",
+    "BND001": "is not a bound value",
+    "BND002": "is not the bound value",
+    "COV001": "is not discharged",
+    "COV003": "is violated",
+    "COV005": "is met more than once",
+    "DEP003": "is undefined",
+    "EVD003": "is missing",
+    "EVD004": "has no evidence",
+    "PRS001": "happens again",
+    "PRS002": "happens again",
+    "PRS003": "is undone",
+    "PRS004": "is undone",
+    "PRS005": "no longer holds",
+    "PRS006": "may happen again",
+    "PRS007": "depends on the order",
+    "SCP001": "is missing",
+    "SCP002": "is missing",
+    "SCP003": "is missing",
+}
+"""What is wrong with the failing part, by code; ``is false`` where nothing more telling can be said."""
 
-def story(run: Counterexample, names: Naming) -> tuple[list[Line], Line, list[Line]]:
+
+def story(run: Counterexample, names: Naming, code: str = "") -> tuple[list[Line], Line, list[Line]]:
     """The sentences up to the step that goes wrong, what goes wrong there, and the sentences after it.
 
-    Values that do not matter are shown as ``·``.
+    ``code`` is the finding's, which decides how the failing part is spoken of. Values that do not matter are shown
+    as ``·``.
     """
     opening = _world(run, names)
     last = max((i for i, s in enumerate(run.order) if s.node == run.step), default=None)
     if last is not None:
         told = _steps(run.order[:last], names)
-        return [*opening, *told, _sentence(run.order[last], names)], _wrong(run), _steps(run.order[last + 1 :], names)
+        return (
+            [*opening, *told, _sentence(run.order[last], names)],
+            _wrong(run, code),
+            _steps(run.order[last + 1 :], names),
+        )
     where: Line = (quote(run.step, _NAME), (" is reached", "")) if run.step else (("the run ends", ""),)
-    return [*opening, *_steps(run.order, names), where], _wrong(run), []
+    return [*opening, *_steps(run.order, names), where], _wrong(run, code), []
 
 
 def _world(run: Counterexample, names: Naming) -> list[Line]:
@@ -34,9 +66,16 @@ def _world(run: Counterexample, names: Naming) -> list[Line]:
         facts = [(quote(what), (" is ", ""), quote(names.fluent(what, value), None)) for what, value in run.world]
         lines.append((("in a world where ", ""), *_and(facts)))
     if run.branch:
-        guards = [(quote(guard), (" is true" if holds else " is false", "")) for guard, holds in run.branch]
+        guards = [(quote(guard), (_taken(guard, holds, names), "")) for guard, holds in run.branch]
         lines.append((("on the branch where ", ""), *_and(guards)))
     return lines
+
+
+def _taken(guard: str, holds: bool, names: Naming) -> str:
+    """A branch is named by a guard's text, or by the node whose guard it is."""
+    if names.node(guard) is None:
+        return " is true" if holds else " is false"
+    return " is called" if holds else " is skipped"
 
 
 def _steps(steps: Sequence[Step], names: Naming) -> list[Line]:
@@ -67,6 +106,8 @@ def _sentence(step: Step, names: Naming) -> Line:
     call = quote(f"{clip(step.node, _NAME)} = {clip(step.tool, _NAME)}({_arguments(step, names)})", None)
     if step.outcome == "failed":
         return (call, (" fails", "bad"))
+    if step.result is None or step.result == record({}):
+        return (call, (" succeeds", ""))
     answer = quote(names.result(step.tool, step.result) if step.relevant else "·", None)
     if step.outcome == "poll":
         return (call, (" answers ", ""), answer, (": not yet, so it is asked again", ""))
@@ -79,10 +120,10 @@ def _arguments(step: Step, names: Naming) -> str:
     return ", ".join(f"{clip(n, _NAME)}: {names.argument(step.tool, n, v)}" for n, v in step.args)
 
 
-def _wrong(run: Counterexample) -> Line:
+def _wrong(run: Counterexample, code: str) -> Line:
     if run.failing is None:
         return (("here it goes wrong", "error"),)
-    return (("here ", "error"), quote(run.failing), (" is false", "error"))
+    return (("here ", "error"), quote(run.failing), (" " + _WRONG.get(code[-6:], "is false"), "error"))
 
 
 def _and(parts: Iterable[Line]) -> Line:

@@ -31,7 +31,7 @@ _STATUS_STYLE = {
     Status.REFUSED: "error",
     Status.WITHHELD: "error",
 }
-_DRAWN = {"dependency", "preservation", "coverage", "evidence"}
+_DRAWN = {"dependency", "preservation", "evidence"}
 _LABEL = 12
 
 
@@ -129,11 +129,11 @@ def _finding(f: Finding, names: Naming, width: int) -> list[RenderableType]:
     if run is not None and run.failing_span is not None and run.failing_span not in {s for _, s in related}:
         related = (*related, ("this is false", run.failing_span))
     parts += _lines(excerpt(f.where, related, width, style))
-    if names.node(f.node) and names.proposal and (run is not None or f.kind in _DRAWN):
+    if names.node(f.node) and names.proposal and (run is not None or (f.kind in _DRAWN and f.severity == "error")):
         step = (run.step or f.node) if run else f.node
         parts += [Text(), _label("the plan"), *_lines(draw(names.proposal, step, run))]
     if run is not None:
-        parts += [Text(), _label("what can happen"), _told(run, names)]
+        parts += [Text(), _label("what can happen"), _told(run, names, f.code)]
         if run.difference:
             parts += [Text(), _label("what it changes"), *_lines(_difference(run.difference))]
     parts.append(Text())
@@ -160,10 +160,10 @@ def _advice(f: Finding) -> list[RenderableType]:
     return [table, Text()]
 
 
-def _told(run: Counterexample, names: Naming) -> RenderableType:
+def _told(run: Counterexample, names: Naming, code: str) -> RenderableType:
     from rich.table import Table
 
-    before, wrong, after = story(run, names)
+    before, wrong, after = story(run, names, code)
     rows: list[tuple[Piece, Line]] = [((f"{i}.", "frame"), line) for i, line in enumerate(before, 1)]
     rows.append((("▶ ", "error"), wrong))
     rows += [((f"{i}.", "frame"), line) for i, line in enumerate(after, len(before) + 1)]
@@ -180,17 +180,11 @@ def _difference(difference: tuple[Difference, ...]) -> list[Line]:
     lines: list[Line] = []
     for d in difference:
         what = clip(d.what)
-        space = " " * (name - columns(what))
-        lines.append(
-            (
-                ("     ", ""),
-                (what + space, ""),
-                ("  ", ""),
-                (clip(d.before), "bad"),
-                (" → ", "dim"),
-                (clip(d.after), "good"),
-            )
-        )
+        line: list[Piece] = [("    ", ""), (what + " " * (name - columns(what)), ""), ("  ", "")]
+        line += [("before: " if not d.after else "", "dim"), (clip(d.before), "")] if d.before else []
+        line += [(" → ", "dim")] if d.before and d.after else []
+        line += [("now: " if not d.before else "", "dim"), (clip(d.after), "strong")] if d.after else []
+        lines.append(tuple(line))
     return lines
 
 

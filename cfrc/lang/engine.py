@@ -20,6 +20,7 @@ from cfrc.lang.tables import END, LIST, PASS, Tables
 _MAX_STACK = 20 * MAX_NESTING
 # In places where a name fits as well: the next token that turns these words into names, or that they need as keywords.
 _NAME_IF = {"nothing": "(", "tool": "(", "done": "(", "yield": "("}
+_LITERALS = frozenset({"true", "false", "absent"})  # always mean their value where a value may stand
 _KEYWORD_IF = {"any": "of", "one": "of"}
 
 
@@ -175,6 +176,8 @@ class Engine:
         kind, text, _, _ = self.tokens[index]
         if kind != "NAME":
             return kind
+        if text == "_":
+            return text
         row = self.tables.actions[states[-1]]
         following = self.tokens[index + 1][0]
         if text in self.closers and END in row and following not in ("=", ":") and self.ends_before(states, text):
@@ -183,7 +186,7 @@ class Engine:
             return "NAME"
         if "NAME" not in row:
             return text
-        if following in (":", "=") or _NAME_IF.get(text) == following:
+        if (following in (":", "=") and text not in _LITERALS) or _NAME_IF.get(text) == following:
             return "NAME" if self.accepts(states, "NAME") else text
         if text in _KEYWORD_IF and self.tokens[index + 1][1] != _KEYWORD_IF[text]:
             return "NAME" if self.accepts(states, "NAME") else text

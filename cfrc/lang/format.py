@@ -61,7 +61,7 @@ class _Layout:
 
     def write(self) -> str:
         printer, level = self.printer, 0
-        ends = [*self.first[1:], len(self.tokens) - 1]
+        ends = [*self.first[1:], len(self.tokens) - 1][: len(self.first)]
         for line, start, end in zip(self.lines, self.first, ends, strict=True):
             self.comments(start, level, line.level)
             self.blank(self.tokens[start][2])

@@ -70,14 +70,15 @@ def build(grammar: str, starts: Sequence[str], first_of: Sequence[str]) -> dict[
     parser = Lark(grammar, parser="lalr", lexer="contextual", start=list(starts), maybe_placeholders=True, strict=True)
     table = parser.parser.parser._parse_table  # Lark has no public way to its tables
     text = {t.name: t.pattern.value if t.pattern.type == "str" else t.name for t in parser.terminals} | {END: END}
-    number = {state: i for i, state in enumerate(table.states)}
+    number = _numbered(table, starts)
     rules = sorted(parser.rules, key=lambda r: (r.origin.name, r.order, len(r.expansion), str(r)))
     position = {rule: i for i, rule in enumerate(rules)}
     rows: dict[str, int] = {}
     moves: dict[str, int] = {}
     states = []
     ends = set(table.end_states.values())
-    for state, actions in table.states.items():
+    for state in number:
+        actions = table.states[state]
         row: dict[str, int] = {END: number[state]} if state in ends else {}
         move: dict[str, int] = {}
         for symbol, (action, argument) in actions.items():
@@ -94,6 +95,19 @@ def build(grammar: str, starts: Sequence[str], first_of: Sequence[str]) -> dict[
         "starts": {s: number[table.start_states[s]] for s in starts},
         "first": {name: sorted(_first(name, rules, text)) for name in first_of},
     }
+
+
+def _numbered(table: Any, starts: Sequence[str]) -> dict[Any, int]:
+    """Lark's states in an order that does not depend on hashing: breadth first from the start symbols."""
+    order = dict.fromkeys(table.start_states[s] for s in starts)
+    todo = list(order)
+    for state in todo:
+        shifts = sorted((symbol, to) for symbol, (action, to) in table.states[state].items() if action.name == "Shift")
+        for _, to in shifts:
+            if to not in order:
+                order[to] = None
+                todo.append(to)
+    return {state: i for i, state in enumerate(order)}
 
 
 def _index(known: dict[str, int], row: dict[str, int]) -> int:

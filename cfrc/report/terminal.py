@@ -52,8 +52,9 @@ def render_verdict(
     findings = verdict.findings if shown is None else tuple(shown)
     parts: list[RenderableType] = []
     if not quiet:
+        told: set[Line] = set()
         for finding in findings:
-            parts += _finding(finding, names or Naming(), width)
+            parts += _finding(finding, names or Naming(), width, told)
         hidden = len(verdict.findings) - len(findings)
         if hidden:
             parts.append(
@@ -118,7 +119,8 @@ def _because(verdict: Verdict) -> str:
     return ""
 
 
-def _finding(f: Finding, names: Naming, width: int) -> list[RenderableType]:
+def _finding(f: Finding, names: Naming, width: int, told: set[Line]) -> list[RenderableType]:
+    """One finding. ``told`` collects the plans and runs shown for earlier ones: they are not shown twice."""
     from rich.text import Text
 
     style = {"error": "error", "undecided": "undecided", "note": "note"}[f.severity]
@@ -131,9 +133,11 @@ def _finding(f: Finding, names: Naming, width: int) -> list[RenderableType]:
     parts += _lines(excerpt(f.where, related, width, style))
     if names.node(f.node) and names.proposal and (run is not None or (f.kind in _DRAWN and f.severity == "error")):
         step = (run.step or f.node) if run else f.node
-        parts += [Text(), _label("the plan"), *_lines(draw(names.proposal, step, run))]
+        plan = draw(names.proposal, step, run)
+        if _new(plan, told):
+            parts += [Text(), _label("the plan"), *_lines(plan)]
     if run is not None:
-        parts += [Text(), _label("what can happen"), _told(run, names, f.code)]
+        parts += [Text(), *_what_can_happen(run, names, f.code, told)]
         if run.difference:
             parts += [Text(), _label("what it changes"), *_lines(_difference(run.difference))]
     parts.append(Text())
@@ -160,19 +164,32 @@ def _advice(f: Finding) -> list[RenderableType]:
     return [table, Text()]
 
 
-def _told(run: Counterexample, names: Naming, code: str) -> RenderableType:
+def _new(lines: Sequence[Line], told: set[Line]) -> bool:
+    """Whether these lines were not told before; they are from now on."""
+    whole = tuple(piece for line in lines for piece in (*line, ("\n", "")))
+    known = whole in told
+    told.add(whole)
+    return not known
+
+
+def _what_can_happen(run: Counterexample, names: Naming, code: str, told: set[Line]) -> list[RenderableType]:
     from rich.table import Table
 
     before, wrong, after = story(run, names, code)
-    rows: list[tuple[Piece, Line]] = [((f"{i}.", "frame"), line) for i, line in enumerate(before, 1)]
+    label = "what can happen"
+    rows: list[tuple[Piece, Line]] = []
+    if _new(before, told):
+        rows += [((f"{i}.", "frame"), line) for i, line in enumerate(before, 1)]
+    else:
+        label = "what can happen, in the run above"
     rows.append((("▶ ", "error"), wrong))
     rows += [((f"{i}.", "frame"), line) for i, line in enumerate(after, len(before) + 1)]
     table = Table.grid(padding=(0, 1))
     table.add_column(width=3 + len(str(len(rows))) + 2, justify="right", no_wrap=True)
     table.add_column(overflow="fold")
-    for label, line in rows:
-        table.add_row(rich_text((label,)), rich_text(line))
-    return table
+    for mark, line in rows:
+        table.add_row(rich_text((mark,)), rich_text(line))
+    return [_label(label), table]
 
 
 def _difference(difference: tuple[Difference, ...]) -> list[Line]:

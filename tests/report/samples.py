@@ -109,7 +109,7 @@ def repeated_payment() -> Finding:
         step="p",
         world=(('status("INV-42")', "void"),),
         difference=(Difference('paid("INV-42", 120.0)', "once, kept", "twice"),),
-        failing='not paid("INV-42", 120.0)',
+        failing='paid("INV-42", 120.0)',
     )
     return Finding(
         "PRS001",

@@ -26,6 +26,7 @@ from cfrc.verify.conditions import (
     preservation,
     scope,
     static,
+    typing,
 )
 from cfrc.verify.decide import Decider
 from cfrc.verify.needed import needs
@@ -63,7 +64,7 @@ def admit(
     terms = Terms(fold=normalize)
     paths = Paths(terms, contract, proposal)
     decider = Decider(paths, budget, now)
-    findings = [*static.findings(paths), *grounding.findings(paths)]
+    findings = [*typing.findings(contract.domain, proposal), *static.findings(paths), *grounding.findings(paths)]
     findings += decider.decide(conditions(paths, now))
     if not paths.order.cycle:
         findings += evidence.coverage_claims(paths)

@@ -13,7 +13,7 @@ from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Obligation, StateGoal
 from cfrc.verify.goals import Candidate, effect_goals, literal_key, pattern_match, references
 from cfrc.verify.paths import Paths
-from cfrc.verify.runs import Instance, match
+from cfrc.verify.runs import Instance, Run, match
 from cfrc.verify.shapes import Shape, leaves, literal
 from cfrc.verify.state import Key
 from cfrc.verify.terms import INT, Term
@@ -35,8 +35,6 @@ class Assignments:
         self.symbolic: dict[str, list[Instance]] = defaultdict(list)
         for effect, instances in paths.by_effect.items():
             for i in instances:
-                if i.maybe:
-                    continue
                 if all(a is not None and all(t.ground for t in a) for a in i.args):
                     self.ground[effect, i.args].append(i)
                 else:
@@ -75,7 +73,7 @@ class Assignments:
                 if isinstance(a, ex.Lit)
             )
             return [*self.ground.get((goal.effect, key), ()), *self.symbolic.get(goal.effect, ())]
-        return [i for i in self.paths.by_effect.get(goal.effect, ()) if not i.maybe]
+        return self.paths.by_effect.get(goal.effect, [])
 
     def _lasts(self, i: Instance) -> Term:
         """The instance is not one of K, and nothing after it undoes it."""
@@ -91,8 +89,11 @@ class Assignments:
             known = self._lasting[id(i)] = t.not_(t.or_(*in_k, *undone))
         return known
 
-    def candidates(self, o: Obligation, discharges: dict[str, Shape]) -> Iterator[Candidate]:
-        """The receipts that may discharge the obligation, given the receipts of those it refers to."""
+    def candidates(
+        self, o: Obligation, discharges: dict[str, Shape], exhaustive: bool = False
+    ) -> Iterator[Candidate]:
+        """The receipts that may discharge the obligation, given the receipts of those it refers to; stops at one that
+        certainly does, unless ``exhaustive``."""
         paths, t = self.paths, self.paths.terms
         for goal in effect_goals(o):
             for i in self._candidates(goal):
@@ -104,7 +105,7 @@ class Assignments:
                 cond = t.and_(i.cond, hit, self._lasts(i)) if hit is not t.false else hit
                 if cond is not t.false:
                     yield Candidate(i, cond)
-                if cond is t.true and o.count == 1:
+                if cond is t.true and o.count == 1 and not exhaustive:
                     return
 
     def state(self, o: Obligation) -> list[Term]:
@@ -125,20 +126,39 @@ class Assignments:
             single = Obligation(o.name, (g,), exists=o.exists, where=o.where)
             parts = self.state(single)
             if isinstance(g, EffectGoal):
-                for discharges in self.receipts(o):
-                    parts += [c.cond for c in self.candidates(single, dict(discharges))]
+                for discharges, cond in self.receipts(o):
+                    parts += [t.and_(cond, c.cond) for c in self.candidates(single, discharges)]
             one_each.append(t.or_(*parts))
         pairs = [t.and_(a, b) for n, a in enumerate(one_each) for b in one_each[:n]]
         return t.or_(*pairs)
 
-    def receipts(self, o: Obligation) -> Iterator[dict[str, Shape]]:
-        """The ways in which calls of H may stand for the obligations that this one refers to."""
-        choices: list[dict[str, Shape]] = [{}]
+    def receipts(self, o: Obligation, before: int | None = None) -> Iterator[tuple[dict[str, Shape], Term]]:
+        """The ways in which calls of H (of the bitset ``before``, if given) may stand for the obligations that this one
+        refers to, each with the condition that they realize them."""
+        choices: list[tuple[dict[str, Shape], Term]] = [({}, self.paths.terms.true)]
         for ref in sorted(references(o)):
-            effects = {g.effect for g in effect_goals(self.by_name[ref])}
-            runs = [r for r in self.paths.runs if any(i.effect in effects for i in (*r.causes, *r.witnesses))]
-            choices = [{**c, ref: r.result} for c in choices for r in runs if r.result is not None]
-        yield from choices[:COMBINATIONS]
+            runs = [r for r in self.paths.runs if before is None or before >> r.pos & 1]
+            options = [(r.result, self.realized(self.by_name[ref], r)) for r in runs if r.result is not None]
+            choices = [
+                ({**c, ref: result}, self.paths.terms.and_(cond, real))
+                for c, cond in choices
+                for result, real in options
+                if real is not self.paths.terms.false
+            ][:COMBINATIONS]
+        yield from choices
+
+    def realized(self, o: Obligation, run: Run) -> Term:
+        """Whether this call realizes the obligation's effect at its own step."""
+        paths, t = self.paths, self.paths.terms
+        mask = paths.order.anc[run.pos]
+        found = []
+        for g in effect_goals(o):
+            for i in (*run.causes, *run.witnesses):
+                if i.effect == g.effect:
+                    for discharges, cond in self.receipts(o, mask):
+                        hit = pattern_match(paths, i.shapes, g, o.exists, o.where, run.pos, mask, run.pos, discharges)
+                        found.append(t.and_(i.cond, cond, hit))
+        return t.or_(*found)
 
     def _closure(self, o: Obligation) -> list[Obligation]:
         """The obligation after everything it refers to, each once, references first."""

@@ -10,6 +10,7 @@ from cfrc.model import types as ty
 from cfrc.model.domain import EffectClause, FluentClause
 from cfrc.model.expr import conjuncts
 from cfrc.model.graph import Call
+from cfrc.verify.conditions.typing import usable
 from cfrc.verify.runs import Instance, Read, Run, failures, match, missing
 from cfrc.verify.shapes import Fields, Items, Scalar, Shape, equal, leaves, unknown
 from cfrc.verify.state import Write
@@ -39,7 +40,8 @@ def build_run(paths: Paths, call: Call, pos: int) -> Run:
     for r in run.tool.requires:
         for c in conjuncts(r):
             run.requires.append((c, ev.total(c)))
-    run.cont.extend(t.implies(run.called, r) for _, r in run.requires)
+    # a call whose `requires` is false goes no further (it is a finding of its own)
+    run.base.extend(t.implies(run.called, r) for _, r in run.requires)
     run.needs_approval = t.and_(run.called, ev.total(run.tool.approved)) if run.tool.approved is not None else t.false
     run.result = _result(paths, run)
     paths.results[call.id] = run.result
@@ -56,6 +58,8 @@ def _conditions(paths: Paths, run: Run) -> None:
 
     t, call = paths.terms, run.call
     run.dead = paths.dead(paths.order.preds[run.pos], failures(call.when))
+    if run.pos in paths.order.blocked:
+        run.dead = t.true  # it waits for something that is not there
     alive = t.not_(run.dead)
     if call.when is None:
         run.skip, run.called = t.false, alive
@@ -74,13 +78,12 @@ def _arguments(paths: Paths, run: Run) -> None:
     ev = paths.evaluator(run.pos, paths.order.anc[run.pos])
     for p in run.tool.params if run.tool is not None else ():
         given = run.call.args.get(p.name, p.default)
-        if given is None:
+        if given is None or not usable(given, p):
             run.args[p.name] = missing(t, f"{run.call.id}({p.name})", p.type)
         else:
             run.args[p.name] = ev.as_type(ev.eval(given), p.type)
     run.arg_musts = [(n, t.and_(run.called, path)) for n, path in ev.musts]
-    run.argdefs = t.implies(run.called, ev.defined())
-    run.cont.append(run.argdefs)
+    run.base.append(t.implies(run.called, ev.defined()))
 
 
 def _outcomes(paths: Paths, run: Run) -> None:
@@ -172,10 +175,9 @@ def _clauses(paths: Paths, run: Run) -> None:
                           (tool.witnesses, run.witnesses), (tool.refutes, run.refutes)):  # fmt: skip
         for clause in clauses:
             into.extend(_instances(paths, run, clause, run.happened))
-    t = paths.terms
-    for i, clause in enumerate(tool.may_cause):
-        cond = t.and_(run.called, t.sym(BOOL, f"{run.call.id}:residue{i}"))
-        run.causes.extend(_instances(paths, run, clause, cond, maybe=True))
+    left = paths.terms.and_(run.called, paths.terms.not_(run.happened))
+    for clause in tool.may_cause:
+        run.residues.extend(_instances(paths, run, clause, left))
     for assignment in tool.sets:
         run.writes.extend(_writes(paths, run, assignment, mask, -1))
     for w in run.writes:
@@ -208,7 +210,7 @@ def _bindings(ev: Evaluator, clause: EffectClause | FluentClause, tag: str) -> I
     yield from go(0, t.true)
 
 
-def _instances(paths: Paths, run: Run, clause: EffectClause, when: Term, maybe: bool = False) -> Iterable[Instance]:
+def _instances(paths: Paths, run: Run, clause: EffectClause, when: Term) -> Iterable[Instance]:
 
     t = paths.terms
     ev = clause_evaluator(paths, run, paths.order.anc[run.pos])
@@ -224,7 +226,7 @@ def _instances(paths: Paths, run: Run, clause: EffectClause, when: Term, maybe: 
         args = tuple(None if s is None else tuple(leaves(t, s)) for s in shapes)
         full = t.and_(when, bound, cond, ev.defined())
         if full is not t.false:
-            yield Instance(clause.effect, args, tuple(shapes), full, run.pos, clause, maybe)
+            yield Instance(clause.effect, args, tuple(shapes), full, run.pos, clause)
 
 
 def _writes(paths: Paths, run: Run, clause: FluentClause, mask: int, upto: int, observed: bool = False) -> list[Write]:
@@ -288,7 +290,7 @@ def _consistent(paths: Paths, run: Run, mask: int) -> None:
             if kept.effect == r.effect:
                 run.base.append(t.not_(t.and_(r.cond, match(t, r.args, paths.kept_key(kept)))))
         for other in paths.by_effect.get(r.effect, ()):
-            if mask >> other.pos & 1 and not other.maybe:
+            if mask >> other.pos & 1:
                 undone = [
                     t.and_(u.cond, match(t, u.args, other.args))
                     for p in range(other.pos + 1, run.pos)

@@ -43,9 +43,9 @@ def _discharging(paths: Paths) -> list[str]:
         fluents = {f for g in o.goals if isinstance(g, StateGoal) for f in assignments.fluents(g)}
         found += [r.call.id for r in paths.runs if any(w.fluent in fluents for w in r.writes)]
         try:
-            for discharges in assignments.receipts(o):
+            for discharges, _ in assignments.receipts(o):
                 found += [
-                    paths.runs[c.instance.pos].call.id for c in assignments.candidates(o, dict(discharges))
+                    paths.runs[c.instance.pos].call.id for c in assignments.candidates(o, discharges, exhaustive=True)
                 ]
         except Unbound:
             continue

@@ -45,6 +45,8 @@ class Order:
     terminals: tuple[Terminal, ...]
     terminal_anc: dict[str, int]
     cycle: tuple[str, ...]
+    blocked: frozenset[int] = frozenset()
+    """Calls that wait for a name that is no call of the graph: they are never enabled."""
 
     def ordered(self, i: int, j: int) -> bool:
         return bool(self.anc[j] >> i & 1 or self.anc[i] >> j & 1)
@@ -60,7 +62,8 @@ class Order:
 def arrange(proposal: Proposal) -> Order:
     """The order of a proposal. Unknown names in ``after`` or sources are skipped (they are findings of their own)."""
     calls = {n.id: n for n in proposal.nodes if isinstance(n, Call)}
-    preds = {i: [p for p in {*c.after, *sources(c)} if p in calls] for i, c in calls.items()}
+    wanted = {i: {*c.after, *sources(c)} for i, c in calls.items()}
+    preds = {i: [p for p in ps if p in calls] for i, ps in wanted.items()}
     order = _linearize(preds)
     position = {n: i for i, n in enumerate(order)}
     anc: list[int] = []
@@ -85,6 +88,7 @@ def arrange(proposal: Proposal) -> Order:
         terminals=terminals,
         terminal_anc=terminal_anc,
         cycle=_cycle(preds, set(order)) if len(order) < len(calls) else (),
+        blocked=frozenset(position[n] for n in order if len(wanted[n]) > len(preds[n])),
     )
 
 

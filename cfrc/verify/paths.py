@@ -15,7 +15,7 @@ from cfrc.model.contract import Contract, KeptEffect
 from cfrc.model.graph import Proposal, Terminal
 from cfrc.model.values import Value
 from cfrc.verify.calls import build_run
-from cfrc.verify.order import Order, arrange
+from cfrc.verify.order import Order, arrange, mentioned
 from cfrc.verify.runs import Instance, Read, Run, failures
 from cfrc.verify.shapes import Shape, leaves, literal
 from cfrc.verify.state import Key, World
@@ -113,8 +113,21 @@ class Paths:
         handled = failures(terminal.when)
         preds = [self.order.position[p] for p in terminal.after or () if p in self.order.position]
         dead = self.dead(tuple(preds), handled)
+        if len(preds) < len(terminal.after or ()) or not mentioned(terminal.when) <= self.order.position.keys():
+            dead = t.true  # it waits for something that is not there
         alive = t.not_(dead)
         return t.and_(alive, guard), ev.musts, t.implies(alive, ev.defined())
+
+    def ends(self, terminal: Terminal) -> Term:
+        """END({terminal}): it fires, and no other terminal does (that two may fire is a finding of its own)."""
+        t = self.terms
+        fires, _, defined = self.fires(terminal)
+        parts = [fires, defined]
+        for other in self.order.terminals:
+            if other is not terminal:
+                also, _, ok = self.fires(other)
+                parts.append(t.not_(t.and_(also, ok)))
+        return t.and_(*parts)
 
     @property
     def everything(self) -> int:

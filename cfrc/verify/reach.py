@@ -20,12 +20,7 @@ ATTEMPTS = 4
 def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
     """Nothing when a run to ``done`` was found (by construction, or replayed); else why there is none."""
     t = paths.terms
-    ends = []
-    for terminal in paths.order.terminals:
-        if terminal.kind == "done":
-            fires, _, defined = paths.fires(terminal)
-            ends.append(t.and_(fires, defined))
-    done = t.or_(*ends)
+    done = t.or_(*(paths.ends(x) for x in paths.order.terminals if x.kind == "done"))
     if done is t.true and not paths.restrictive:
         return
     if done is t.false:

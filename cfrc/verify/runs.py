@@ -24,8 +24,6 @@ class Instance:
     cond: Term
     pos: int
     clause: EffectClause
-    maybe: bool = False
-    """From ``failure may cause``: it may have happened, but is no evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +51,13 @@ class Run:
     fail: Term = None  # type: ignore[assignment]
     guard_musts: list[tuple[str, Term]] = field(default_factory=list)
     arg_musts: list[tuple[str, Term]] = field(default_factory=list)
-    argdefs: Term = None  # type: ignore[assignment]
     requires: list[tuple[ex.Expr, Term]] = field(default_factory=list)
     needs_approval: Term = None  # type: ignore[assignment]
     base: list[Term] = field(default_factory=list)
     cont: list[Term] = field(default_factory=list)
     causes: list[Instance] = field(default_factory=list)
+    residues: list[Instance] = field(default_factory=list)
+    """What a definite failure may nevertheless have caused (``failure may cause``): in doubt from then on."""
     undoes: list[Instance] = field(default_factory=list)
     witnesses: list[Instance] = field(default_factory=list)
     refutes: list[Instance] = field(default_factory=list)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfrc.model.contract import EffectGoal, Obligation, StateGoal
+from cfrc.model.contract import Obligation, StateGoal
 from cfrc.model.graph import Terminal
 from cfrc.verify.assignment import Assignments
 from cfrc.verify.condition import Condition, spans
-from cfrc.verify.goals import Unbound, effect_goals, pattern_match
+from cfrc.verify.goals import Unbound, effect_goals
 from cfrc.verify.paths import Paths
-from cfrc.verify.runs import Instance, Run
+from cfrc.verify.runs import Run
 from cfrc.verify.terms import Term
 
 
@@ -29,8 +29,7 @@ def conditions(paths: Paths) -> Iterator[Condition]:
 
 def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Iterator[Condition]:
     t = paths.terms
-    fires, _, defined = paths.fires(terminal)
-    done = t.and_(fires, defined)
+    done = paths.ends(terminal)
     if done is t.false:
         return
     for o in paths.contract.obligations:
@@ -162,18 +161,12 @@ def _premature(
 
 
 def _realizations(paths: Paths, assignments: Assignments, o: Obligation, run: Run) -> Iterator[Term]:
-    """The conditions under which this call realizes the obligation."""
+    """The conditions under which this call realizes the obligation: by an effect, or by making a state goal true."""
     t = paths.terms
-    instances: list[Instance] = [i for i in (*run.causes, *run.witnesses) if not i.maybe]
+    yield assignments.realized(o, run)
     mask = paths.order.anc[run.pos]
     for g in o.goals:
-        if isinstance(g, EffectGoal):
-            for i in instances:
-                if i.effect == g.effect:
-                    for discharges in assignments.receipts(o):
-                        hit = pattern_match(paths, i.shapes, g, o.exists, o.where, run.pos, mask, run.pos, discharges)
-                        yield t.and_(i.cond, hit)
-        elif any(w.fluent in assignments.fluents(g) for w in run.writes):
+        if isinstance(g, StateGoal) and any(w.fluent in assignments.fluents(g) for w in run.writes):
             before = paths.evaluator(run.pos, mask).total(g.condition)
             after = paths.evaluator(run.pos, mask, run.pos).total(g.condition)
             yield t.and_(run.happened, after, t.not_(before))

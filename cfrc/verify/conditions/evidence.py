@@ -59,7 +59,7 @@ def _waits(paths: Paths, terminal: Terminal) -> Iterator[Condition]:
             bad=t.and_(fires, defined, r.called),
             message=f"`{terminal.id}` does not wait for `{r.call.id}`, a call of its branch",
             help=f"add `{r.call.id}` to its `after`, or leave `after` out to wait for everything",
-            mask=before | paths.order.anc[r.pos],
+            mask=paths.everything,
             node=terminal.id,
             where=terminal.span,
             clauses=spans((f"`{r.call.id}`", r.call.span)),
@@ -111,8 +111,8 @@ def _serves(paths: Paths, pos: int, name: str, touched: set[str], written: set[s
     if any(assignments.fluents(g) & written for g in o.goals if isinstance(g, StateGoal)):
         return True
     try:
-        for discharges in assignments.receipts(o):
-            if any(c.instance.pos == pos for c in assignments.candidates(o, dict(discharges))):
+        for discharges, _ in assignments.receipts(o):
+            if any(c.instance.pos == pos for c in assignments.candidates(o, discharges, exhaustive=True)):
                 return True
     except Unbound:
         return True

@@ -93,7 +93,7 @@ def _frozen(paths: Paths, limit: Limit) -> Iterator[Frozen]:
 def _caused(paths: Paths, limit: Limit, pos: int) -> Iterator[Share]:
     run = paths.runs[pos]
     polls = run.call.polls if run.call.until is not None else 1
-    for i in run.causes:
+    for i in (*run.causes, *run.residues):
         if i.effect == limit.effect:
             share = _share(paths, limit, i.shapes, i.cond, pos)
             if share is not None:

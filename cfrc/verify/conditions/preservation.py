@@ -25,12 +25,21 @@ def conditions(paths: Paths) -> Iterator[Condition]:
     doubts = defaultdict(list)
     for d in paths.contract.doubts:
         doubts[d.effect].append((d, paths.key_of(d.effect, d.args)))
+    residues = defaultdict(list)
+    for run in paths.runs:
+        for r in run.residues:
+            residues[r.effect].append(r)
     for run in paths.runs:
         for c in run.causes:
             for k, key in kept[c.effect]:
                 yield from _repeats_kept(paths, run, c, key, k.span)
             for d, key in doubts[c.effect]:
-                yield from _repeats_doubt(paths, run, c, d, key)
+                retry = _idempotent_retry(paths, run, d)
+                yield from _repeats_doubt(paths, run, c, key, paths.terms.true, -1, retry, d.span)
+            for r in residues[c.effect]:
+                if paths.order.anc[run.pos] >> r.pos & 1:
+                    retry = _same_call(paths, run, paths.runs[r.pos])
+                    yield from _repeats_doubt(paths, run, c, r.args, r.cond, r.pos, retry, r.clause.span)
         for u in run.undoes:
             for k, key in kept[u.effect]:
                 yield _at(
@@ -83,7 +92,10 @@ def _repeats_kept(paths: Paths, run: Run, c: Instance, key: tuple[Key, ...], spa
         )  # fmt: skip
 
 
-def _repeats_doubt(paths: Paths, run: Run, c: Instance, d: Doubt, key: tuple[Key, ...]) -> Iterator[Condition]:
+def _repeats_doubt(
+    paths: Paths, run: Run, c: Instance, key: tuple[Key | None, ...], doubted: Term, since: int, retry: Term, span: object
+) -> Iterator[Condition]:
+    """The instance ``key`` is in doubt where ``doubted``, since the position ``since`` (-1: since before the freeze)."""
     t = paths.terms
     if paths.domain.effects[c.effect].once:
         same = match(t, project(paths, c.effect, c.args), project(paths, c.effect, key))
@@ -94,18 +106,26 @@ def _repeats_doubt(paths: Paths, run: Run, c: Instance, d: Doubt, key: tuple[Key
     mask = paths.order.anc[run.pos]
     refuted = [
         t.and_(r.cond, match(t, r.args, key))
-        for p in range(run.pos)
+        for p in range(since + 1, run.pos)
         if mask >> p & 1
         for r in paths.runs[p].refutes
         if r.effect == c.effect
     ]
-    bad = t.and_(c.cond, same, t.not_(t.or_(*refuted)), t.not_(_idempotent_retry(paths, run, d)))
+    bad = t.and_(c.cond, same, doubted, t.not_(t.or_(*refuted)), t.not_(retry))
     yield _at(
         paths, run, "PRS006", bad,
-        f"`{run.call.id}` may repeat `{d.effect}`, which may already have happened",
+        f"`{run.call.id}` may repeat `{c.effect}`, which may already have happened",
         "settle the doubt first: read whether it happened and go on where that refutes it",
-        spans(("in doubt here", d.span), ("the clause", c.clause.span)),
+        spans(("in doubt here", span), ("the clause", c.clause.span)),  # type: ignore[arg-type]
     )  # fmt: skip
+
+
+def _same_call(paths: Paths, run: Run, failed: Run) -> Term:
+    """Whether the call is the identical call of an idempotent tool as one that failed before."""
+    t = paths.terms
+    if run.tool is None or not run.tool.idempotent or run.call.tool != failed.call.tool:
+        return t.false
+    return t.and_(*(equal(t, run.args[p.name], failed.args[p.name]) for p in run.tool.params))
 
 
 def _idempotent_retry(paths: Paths, run: Run, d: Doubt) -> Term:

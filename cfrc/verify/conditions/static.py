@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from cfrc.model.graph import Call, Fault, Terminal
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import spans
-from cfrc.verify.order import mentioned
+from cfrc.verify.order import mentioned, sources
 from cfrc.verify.paths import Paths
 from cfrc.verify.suggest import did_you_mean
 
@@ -23,6 +23,7 @@ def findings(paths: Paths) -> Iterator[Finding]:
         for f in n.faults:
             yield _fault(f, n.id)
     yield from _authority(paths)
+    yield from _dangling(paths)
     yield from _cycle(paths)
     yield from _terminal_dependencies(paths)
     yield from _claims(paths)
@@ -58,6 +59,26 @@ def _authority(paths: Paths) -> Iterator[Finding]:
                 where=n.span,
                 node=n.id,
                 clauses=spans(("the contract", paths.contract.span)),
+            )
+
+
+def _dangling(paths: Paths) -> Iterator[Finding]:
+    """Names of steps that are not in the graph, unless resolution has reported the node already."""
+    known = {n.id for n in paths.proposal.nodes}
+    for n in paths.proposal.nodes:
+        if any(f.code.endswith("DEP001") for f in n.faults):
+            continue
+        wanted = set(n.after or ()) | mentioned(n.when)
+        if isinstance(n, Call):
+            wanted |= sources(n)
+        for name in sorted(wanted - known):
+            yield Finding(
+                code="CFRC-DEP001",
+                kind="dependency",
+                message=f"`{n.id}` depends on `{name}`, which is not a step of this proposal",
+                help=did_you_mean(name, known - {n.id}),
+                where=n.span,
+                node=n.id,
             )
 
 

@@ -80,3 +80,14 @@ def test_the_two_commands_of_the_readme_use_what_exists() -> None:
         assert run("check", *files).code == 0
     finally:
         os.chdir(here)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_documented_python_runs(document: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(
+        r"(?<=^```python\n).*?(?=^```$)", (ROOT / document).read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert blocks
+    for block in blocks:
+        exec(compile(block, document, "exec"), {})

@@ -1,4 +1,4 @@
-"""Every legal random run that the judge of single runs finds fault with is one that brute force finds fault with too."""
+"""Every legal random run that the judge of single runs finds fault with is one that brute force finds faulty too."""
 
 from __future__ import annotations
 

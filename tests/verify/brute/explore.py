@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from cfrc.model.contract import Contract, Obligation, StateGoal
 from cfrc.model.graph import Call, Proposal, Terminal
+from cfrc.model.scenario import Scenario
 from tests.verify.brute.evaluate import ev
 from tests.verify.brute.goals import assign, dischargers, holding, true
 from tests.verify.brute.setting import Setting
@@ -23,7 +24,8 @@ from tests.verify.brute.state import (
     Undefined,
 )
 from tests.verify.brute.static import STRUCTURE, Finding, handles, static
-from tests.verify.brute.steps import arguments, branch, perform
+from tests.verify.brute.steps import arguments, branch, full_args, perform
+from tests.verify.brute.story import scenario
 
 LIMIT = 60_000
 
@@ -34,7 +36,7 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``findings`` are (kind, code); ``done`` says whether some run ends in ``done``.
+    """``findings`` are (kind, code); ``done`` says whether some run ends in ``done``; ``runs`` show them.
 
     ``exact`` is false when the graph is too broken to run: then only the findings of its text are known.
     """
@@ -43,6 +45,7 @@ class Report:
     done: bool
     exact: bool
     states: int
+    runs: Mapping[Finding, Scenario] = field(default_factory=dict)
 
     @property
     def admitted(self) -> bool:
@@ -70,7 +73,8 @@ def decide(contract: Contract, proposal: Proposal, limit: int = LIMIT) -> Report
     run.explore(limit)
     if not run.found and not run.done:
         run.found.add(("coverage", "COV002"))
-    return Report(frozenset(run.found), run.done, True, len(run.visited))
+    runs = {f: scenario(run.z, s) for f, s in run.runs.items()}
+    return Report(frozenset(run.found), run.done, True, len(run.visited), runs)
 
 
 class Run:
@@ -81,7 +85,14 @@ class Run:
         self.found = found
         self.done = False
         self.visited: set[object] = set()
+        self.runs: dict[Finding, State] = {}
         self.covered: dict[str, bool] = {n: False for n in self.z.calls}
+
+    def note(self, findings: set[Finding], state: State) -> None:
+        """Takes what is wrong, and the state whose log and momentary values show it."""
+        self.found |= findings
+        for f in findings:
+            self.runs.setdefault(f, state)
 
     def explore(self, limit: int) -> None:
         stack = [s for s in self._initial()]
@@ -97,17 +108,19 @@ class Run:
             if not enabled:
                 self._end(state)
             for name in enabled:
-                after = branch([state], lambda s, n=name: perform(self.z, n, s, self.found), self.z)  # type: ignore[misc]
+                after = branch([state], lambda s, n=name: perform(self.z, n, s, self.note), self.z)  # type: ignore[misc]
                 for new in after:
                     stack.extend(branch([new], self._settle, self.z))
         self._annotations()
 
     def _initial(self) -> Iterator[State]:
         z = self.z
-        doubts = tuple(sorted(((z.identity(d.effect, d.args), "?") for d in z.contract.doubts), key=repr))
+        calls = [None if d.call is None else (d.call[0], full_args(z, *d.call)) for d in z.contract.doubts]
+        doubts = [(z.identity(d.effect, d.args), "?", c) for d, c in zip(z.contract.doubts, calls, strict=True)]
+        known = tuple(sorted(doubts, key=repr))
         first = State(
-            dict.fromkeys(z.calls, WAITING), dict.fromkeys(z.calls, 0), dict(z.first), {}, {}, (), doubts,
-            frozenset(), frozenset(), {}, frozenset(), (),
+            dict.fromkeys(z.calls, WAITING), dict.fromkeys(z.calls, 0), dict(z.first), {}, {}, (), known,
+            frozenset(), frozenset(), {}, frozenset(),
         )  # fmt: skip
 
         def freeze(state: State) -> list[State]:
@@ -118,6 +131,7 @@ class Run:
             )
             if any(o.before for o in z.contract.obligations):
                 new.steps = ((frozenset(), holding(z, state)),)
+            new.initial.update(new.now)
             new.now = {}
             return [new]
 
@@ -137,7 +151,7 @@ class Run:
                     except Undefined:
                         return []
                     except NotOk:
-                        self.found.add(("dependency", "DEP003"))
+                        self.note({("dependency", "DEP003")}, new)
                         return []
                     changed = True
         for name in list(new.feet):
@@ -159,8 +173,7 @@ class Run:
         """END(T): judges coverage and evidence. All slots that the judgement reads are branched over."""
 
         def judge(s: State) -> list[State]:
-            findings = self._judge(s)
-            self.found |= findings
+            self.note(self._judge(s), s)
             return []
 
         list(branch([state], judge, self.z))
@@ -198,6 +211,8 @@ class Run:
         for o in goals:
             if all(isinstance(g, StateGoal) and not true(g.condition, scene) for g in o.goals):
                 return False
+            if o.choice == "one" and self._met(o, state) > 1:
+                return False
         return assign(z, goals, state)
 
     def _coverage(self, state: State) -> set[Finding]:
@@ -206,11 +221,9 @@ class Run:
         active = [o for o in z.contract.obligations if o.name in state.active]
         scene = z.scene(state)
         for o in active:
-            holds = [g for g in o.goals if isinstance(g, StateGoal) and true(g.condition, scene)]
-            states = [g for g in o.goals if isinstance(g, StateGoal)]
-            if len(states) == len(o.goals) and not holds:
+            if all(isinstance(g, StateGoal) and not true(g.condition, scene) for g in o.goals):
                 found.add(("coverage", "COV004"))
-            if o.choice == "one" and self._alternatives(o.name, state) + len(holds) > 1:
+            if o.choice == "one" and self._met(o, state) > 1:
                 found.add(("coverage", "COV005"))
         if not assign(z, active, state):
             found.add(("coverage", "COV001"))
@@ -218,11 +231,11 @@ class Run:
             found.add(("coverage", "COV003"))
         return found
 
-    def _alternatives(self, name: str, state: State) -> int:
-        """How many effect alternatives of the obligation have a receipt."""
-        o = self.z.obligations[name]
+    def _met(self, o: Obligation, state: State) -> int:
+        """How many alternatives of the obligation are met."""
         parts = [replace(o, goals=(g,)) for g in o.goals if not isinstance(g, StateGoal)]
-        return sum(any(True for _ in dischargers(self.z, p, state)) for p in parts)
+        states = [g for g in o.goals if isinstance(g, StateGoal) and true(g.condition, self.z.scene(state))]
+        return len(states) + sum(any(True for _ in dischargers(self.z, p, state)) for p in parts)
 
     def _record_coverage(self, state: State) -> None:
         """Which ``covers`` annotations are borne out by a receipt of their node."""

@@ -6,7 +6,7 @@ of them at the start, but far fewer states. A fluent instance or result field th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from cfrc.model.types import Type
@@ -57,6 +57,15 @@ class Happening(NamedTuple):
         return self.effect, self.args
 
 
+class Entry(NamedTuple):
+    """One event of the run so far, for replay: its result's fields, and the ENV changes just before it."""
+
+    node: str
+    outcome: str
+    fields: tuple[tuple[Path, Raw], ...]
+    changes: tuple[tuple[Instance, Raw], ...]
+
+
 @dataclass(slots=True)
 class State:
     """σ = (w, c, a, s, x, q) of semantics §2; ``c`` and ``a`` are read off ``happened``.
@@ -64,7 +73,8 @@ class State:
     ``w`` holds a volatile instance only while it is pinned; ``now`` holds what volatile instances are at this moment.
     ``feet`` are the footprints of executed calls that some unsettled call is not ordered with. ``steps`` (kept only
     where the contract orders obligations) lists, for the freeze and for each step, the identities that it realized
-    first and the state obligations that held after it.
+    first and the state obligations that held after it. ``doubts`` are (identity, ``?`` | ``yes`` | ``no``, the
+    call that may have produced it). How the state was reached is in ``initial`` and ``log``; no run depends on it.
     """
 
     x: dict[str, str]
@@ -73,17 +83,20 @@ class State:
     now: dict[Instance, Value]
     res: dict[tuple[str, Path], Raw]
     happened: tuple[Happening, ...]
-    doubts: tuple[tuple[Instance, str], ...]
+    doubts: tuple[tuple[Instance, str, Any], ...]
     refuted: frozenset[Instance]
     used: frozenset[int]
     feet: dict[str, Any]
     active: frozenset[str]
-    steps: tuple[tuple[frozenset[Instance], frozenset[str]], ...]
+    steps: tuple[tuple[frozenset[Instance], frozenset[str]], ...] = ()
+    initial: dict[Instance, Raw] = field(default_factory=dict)
+    log: tuple[Entry, ...] = ()
 
     def copy(self) -> State:
         return State(
             dict(self.x), dict(self.polls), dict(self.w), dict(self.now), dict(self.res), self.happened,
-            self.doubts, self.refuted, self.used, dict(self.feet), self.active, self.steps,
+            self.doubts, self.refuted, self.used, dict(self.feet), self.active, self.steps, dict(self.initial),
+            self.log,
         )  # fmt: skip
 
     def key(self) -> tuple[Any, ...]:
@@ -96,8 +109,7 @@ class State:
     def assume(self, slot: Slot, value: Value) -> State:
         """The same state, knowing what the slot's value is."""
         new = self.copy()
-        new.w = {k: value if v == slot else v for k, v in new.w.items()}
-        new.res = {k: value if v == slot else v for k, v in new.res.items()}
+        new.rename(slot, value)
         match slot.where:
             case ("f", inst):
                 new.w.setdefault(inst, value)
@@ -107,5 +119,22 @@ class State:
                 new.res.setdefault((node, path), value)
         return new
 
+    def rename(self, slot: Slot, new: Raw) -> None:
+        """Replaces a slot by its value, or by another slot that is known to be equal."""
+        self.w = {k: new if v == slot else v for k, v in self.w.items()}
+        self.res = {k: new if v == slot else v for k, v in self.res.items()}
+        self.initial = {k: new if v == slot else v for k, v in self.initial.items()}
+        if slot.where[0] == "f":
+            self.initial.setdefault(slot.where[1], new)
+        self.log = tuple(
+            Entry(
+                e.node,
+                e.outcome,
+                tuple((p, new if v == slot else v) for p, v in e.fields),
+                tuple((i, new if v == slot else v) for i, v in e.changes),
+            )
+            for e in self.log
+        )
+
     def realized(self) -> set[Instance]:
-        return {h.identity for h in self.happened if h.alive} | {i for i, s in self.doubts if s == "yes"}
+        return {h.identity for h in self.happened if h.alive} | {i for i, s, _ in self.doubts if s == "yes"}

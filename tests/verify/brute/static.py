@@ -160,7 +160,7 @@ def _origin(param: Param, origin: Origin) -> str | None:
 
 
 def _matches_origin(pattern: SourcePattern, origin: Origin) -> bool:
-    if pattern.quoted != (origin.quoted is not None):
+    if pattern.quoted and origin.quoted is None:
         return False
     match pattern.kind:
         case "user":

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from cfrc.model.domain import EffectClause, FluentClause, Tool
-from cfrc.model.expr import Apply, Expr
+from cfrc.model.expr import Apply, Expr, Lit
 from cfrc.model.graph import Call
 from cfrc.model.types import Type, is_identifier
 from cfrc.model.values import Value
@@ -14,7 +14,8 @@ from tests.verify.brute.evaluate import Scene, canonical, ev, force, raw
 from tests.verify.brute.feet import ANY, Footprint, covers, increment, independent, read_instances
 from tests.verify.brute.goals import choices, holding, licensed, matches, references, true
 from tests.verify.brute.setting import Setting
-from tests.verify.brute.state import FAIL, OK, READY, Choose, Happening, Instance, Raw, Slot, State
+from tests.verify.brute.state import FAIL, OK, READY, Choose, Entry, Happening, Instance, Raw, Slot, State
+from tests.verify.brute.universe import leaf_types
 
 Finding = tuple[str, str]
 
@@ -40,6 +41,7 @@ class Step:
     refutes: list[Instance] = field(default_factory=list)
     observes: list[tuple[Instance, Expr]] = field(default_factory=list)
     reads: set[Instance] = field(default_factory=set)
+    pins: list[tuple[Instance, Raw]] = field(default_factory=list)
 
 
 def branch(states: Iterable[State], work: Callable[[State], list[State]], z: Setting) -> Iterator[State]:
@@ -53,8 +55,12 @@ def branch(states: Iterable[State], work: Callable[[State], list[State]], z: Set
             stack.extend(state.assume(c.slot, v) for v in z.universe.values(c.slot.type))
 
 
-def perform(z: Setting, name: str, state: State, found: set[Finding]) -> list[State]:
-    """All outcomes of the call in this state. Adds what goes wrong to ``found``.
+Note = Callable[[set[Finding], State], None]
+"""Takes findings, and a state whose log shows how they come about."""
+
+
+def perform(z: Setting, name: str, state: State, note: Note) -> list[State]:
+    """All outcomes of the call in this state; what goes wrong is noted.
 
     Raises:
         Choose: a slot must be chosen first; nothing has been added then that would not hold for every choice.
@@ -65,12 +71,12 @@ def perform(z: Setting, name: str, state: State, found: set[Finding]) -> list[St
     _bindings(step)
     used = _approval(step)
     fine = _requires(step)
-    after: list[State] = []
-    if fine:
-        after.extend(_fail(step))
-        after.extend(_return(step, used))
-    found |= step.found
-    return after
+    if step.found:
+        tried = state.copy()
+        tried.log = (*tried.log, Entry(name, "fail", (), tuple(tried.now.items())))
+        note(step.found, tried)
+        step.found = set()
+    return [*_fail(step), *_return(step, used, note)] if fine else []
 
 
 def arguments(z: Setting, call: Call, state: State) -> dict[str, Raw]:
@@ -101,13 +107,16 @@ def _filled(step: Step) -> dict[str, Value]:
     return {n: force(v) for n, v in step.scene.params.items()}
 
 
-def _given(tool: Tool, args: Iterable[tuple[str, Value]], scene: Scene, defaults: bool = True) -> dict[str, Value]:
-    """Arguments in canonical form, with defaults filled in."""
+def full_args(z: Setting, tool: str, args: Iterable[tuple[str, Value]]) -> frozenset[tuple[str, Value]]:
+    """Arguments of a recorded call in canonical form, with defaults filled in."""
     values = dict(args)
-    for p in tool.params:
-        if defaults and p.name not in values and p.default is not None:
-            values[p.name] = ev(p.default, scene)
-    return {n: canonical(v, q.type) for n, v in values.items() if (q := tool.param(n)) is not None}
+    found: dict[str, Value] = {}
+    for p in z.domain.tools[tool].params:
+        if p.name in values:
+            found[p.name] = canonical(values[p.name], p.type)
+        elif isinstance(p.default, Lit):
+            found[p.name] = canonical(p.default.value, p.type)
+    return frozenset(found.items())
 
 
 def _approval(step: Step) -> frozenset[int]:
@@ -117,7 +126,8 @@ def _approval(step: Step) -> frozenset[int]:
     for _, a in listed:
         if a.denied:
             params = step.scene.params
-            if all(force(params[n]) == v for n, v in _given(tool, a.args, step.scene, defaults=False).items()):
+            wanted = {p.name: canonical(dict(a.args)[p.name], p.type) for p in tool.params if p.name in dict(a.args)}
+            if all(force(params[n]) == v for n, v in wanted.items()):
                 step.found.add(("authority", "AUT005"))
     if tool.approved is None or not true(tool.approved, step.scene):
         return step.pre.used
@@ -129,7 +139,7 @@ def _approval(step: Step) -> frozenset[int]:
     good = [
         i
         for i, a in granted
-        if _given(tool, a.args, step.scene) == _filled(step)
+        if full_args(z, tool.name, a.args) == frozenset(_filled(step).items())
         and (a.policy is None or a.policy == policy)
         and (a.expires is None or z_time is None or a.expires >= z_time)
     ]
@@ -158,9 +168,11 @@ def _fail(step: Step) -> Iterator[State]:
     after = step.pre.copy()
     after.x[step.call.id] = FAIL
     _forget(after, step.call.id)
+    after.log = (*after.log, Entry(step.call.id, "fail", (), tuple(after.now.items())))
     after.now = {}
-    new = {i for c in step.tool.may_cause for i in _instances(c, step.scene)}
-    after.doubts = tuple(sorted({*after.doubts, *((i, "?") for i in new if i not in dict(after.doubts))}, key=repr))
+    mine = (step.tool.name, frozenset(_filled(step).items()))
+    new = {(i, "?", mine) for c in step.tool.may_cause for i in _instances(c, step.scene)}
+    after.doubts = tuple(sorted({*after.doubts, *new}, key=repr))
     yield after
 
 
@@ -178,25 +190,26 @@ def _instances(clause: EffectClause, scene: Scene) -> list[Instance]:
     return [(clause.effect, tuple(args))]
 
 
-def _return(step: Step, used: frozenset[int]) -> list[State]:
+def _return(step: Step, used: frozenset[int], note: Note) -> list[State]:
     """OK, POLL, and a false ``expect``: the call returns a result of Res."""
-    so_far = set(step.found)
     try:
         _known(step)
         after = _apply(step)
     except Illegal:
-        step.found = so_far
         return []
     after.used = used
     name, call = step.call.id, step.call
     seen = step.z.scene(after, me=name)
-    over = True
+    over = returned = True
     failed = False
     if call.until is not None and not true(call.until, seen):
+        returned = False
         over = failed = after.polls[name] + 1 >= call.polls
     elif call.expect is not None and not true(call.expect, seen):
         failed = True
     _compare(step, after)
+    _log(step, after, "ok" if returned else "poll")
+    note(step.found, after)
     after.now = {}
     if failed:
         after.x[name] = FAIL
@@ -206,6 +219,13 @@ def _return(step: Step, used: frozenset[int]) -> list[State]:
         _forget(after, name)
         after.polls[name] += 1
     return [after]
+
+
+def _log(step: Step, after: State, outcome: str) -> None:
+    name = step.call.id
+    fields = leaf_types(step.tool.result).items()
+    values = [(p, after.res.get((name, p), Slot(("r", name, after.polls[name], p), t))) for p, t in fields]
+    after.log = (*after.log, Entry(name, outcome, tuple(values), (*after.now.items(), *step.pins)))
 
 
 def _known(step: Step) -> None:
@@ -287,8 +307,8 @@ def _write(step: Step, clause: FluentClause) -> tuple[Instance, str, Value, Valu
         step.reads.update(read_instances(amount, scene))
         return (clause.fluent, args), "inc", ev(amount, scene), value
     step.reads.update(read_instances(clause.value, scene))
-    held = step.pre.w.get((clause.fluent, args))
-    if (clause.fluent, args) in step.pre.w and force(held) == value:
+    # Whether the value is held already matters to calls that are not ordered with this one, and to nothing else.
+    if step.z.unordered[step.call.id] and force(scene.fluent((clause.fluent, args))) == value:
         return (clause.fluent, args), "same", value, value
     return (clause.fluent, args), "set", value, value
 
@@ -334,21 +354,12 @@ def _repeats(step: Step, after: State, inst: Instance) -> None:
         step.found.add(("preservation", "PRS001"))
     if once and (key in z.kept_keys or any(z.key(h.identity) == key for h in after.happened)):
         step.found.add(("preservation", "PRS002"))
-    for doubt, status in after.doubts:
+    mine = (step.tool.name, frozenset(_filled(step).items())) if after.doubts else None
+    for doubt, status, call in after.doubts:
         if status == "no" or not (doubt == inst or (once and z.key(doubt) == key)):
             continue
-        if not _identical(step, doubt):
+        if not (step.tool.idempotent and call == mine):
             step.found.add(("preservation", "PRS006"))
-
-
-def _identical(step: Step, doubt: Instance) -> bool:
-    """Whether this is the very call of an idempotent tool that left the doubt."""
-    for d in step.z.contract.doubts:
-        if d.call is not None and step.z.identity(d.effect, d.args) == doubt and step.tool.idempotent:
-            tool, args = d.call
-            if tool == step.tool.name and _given(step.tool, args, step.scene) == _filled(step):
-                return True
-    return False
 
 
 def _set(step: Step, after: State) -> None:
@@ -359,7 +370,7 @@ def _set(step: Step, after: State) -> None:
 
 
 def _witness(step: Step, after: State) -> None:
-    marks = dict(after.doubts)
+    marks = {i: status for i, status, _ in after.doubts}
     for i in step.witnesses:
         after.happened = _sorted({*after.happened, Happening(i[0], i[1], "w", step.call.id, True)})
         after.happened = _sorted(h._replace(alive=True) if h.identity == i else h for h in after.happened)
@@ -370,7 +381,7 @@ def _witness(step: Step, after: State) -> None:
         for i in marks:
             if covers(p, i):
                 marks[i] = "no"
-    after.doubts = tuple((i, marks[i]) for i, _ in after.doubts)
+    after.doubts = tuple((i, marks[i], c) for i, _, c in after.doubts)
 
 
 def _observe(step: Step, after: State) -> None:
@@ -387,11 +398,13 @@ def _observe(step: Step, after: State) -> None:
         if isinstance(there, Slot) and isinstance(seen, Slot):
             if there != seen:
                 _link(after, inst, there, seen)
+            if there.where[0] == "v":
+                step.pins.append((inst, seen))
         elif isinstance(there, Slot) or isinstance(seen, Slot):
             slot, value = (there, seen) if isinstance(there, Slot) else (seen, there)
             assert isinstance(slot, Slot)
             new = after.assume(slot, value)  # type: ignore[arg-type]
-            after.w, after.res, after.now = new.w, new.res, new.now
+            after.w, after.res, after.now, after.initial, after.log = new.w, new.res, new.now, new.initial, new.log
         elif there != seen:
             raise Illegal
         if inst in after.now:
@@ -402,13 +415,8 @@ def _observe(step: Step, after: State) -> None:
 
 def _link(after: State, inst: Instance, there: Slot, seen: Slot) -> None:
     """Makes one slot of two: everything that held either now holds ``seen``."""
-    for k, v in after.w.items():
-        if v == there:
-            after.w[k] = seen
-    for r, u in after.res.items():
-        if u == there:
-            after.res[r] = seen
-    if there.where[0] == "r":
+    after.rename(there, seen)
+    if there.where[0] == "r" and after.polls[there.where[1]] == there.where[2]:
         after.res.setdefault((there.where[1], there.where[3]), seen)
     if there.where[0] == "f":
         after.w.setdefault(there.where[1], seen)
@@ -418,7 +426,7 @@ def _link(after: State, inst: Instance, there: Slot, seen: Slot) -> None:
 def _limits(step: Step, after: State) -> None:
     z = step.z
     for limit in z.contract.limits:
-        instances = [*z.kept, *(i for i, s in after.doubts if s != "no")]
+        instances = [*z.kept, *(i for i, s, _ in after.doubts if s != "no")]
         instances += [h.identity for h in after.happened if h.how == "c"]
         total: Value = 0
         for effect, args in instances:

@@ -11,6 +11,7 @@ from cfrc.cli.exits import Exit, worst
 from cfrc.cli.inputs import STDIN, complain, source_of, spec_files
 from cfrc.cli.options import Output
 from cfrc.cli.output import Color, write_result, write_stream
+from cfrc.report.escape import safe
 
 if TYPE_CHECKING:
     from cfrc.lang.diagnostics import Diagnostic
@@ -58,14 +59,14 @@ def _one(path: str, check: bool, diff: bool, out: Output) -> Exit:
         if diff and not same:
             out.write(_difference(source.name, source.text, text))
         if check and not same and not out.quiet:
-            write_stream(f"{source.name} would be laid out anew\n", sys.stderr)
+            write_stream(f"{safe(source.name)} would be laid out anew\n", sys.stderr)
         return Exit.HOLDS if same else Exit.FAILS
     if path == STDIN:
         out.write(text)
     elif not same:
         write_result(text, path)
         if not out.quiet:
-            write_stream(f"{source.name} laid out\n", sys.stderr)
+            write_stream(f"{safe(source.name)} laid out\n", sys.stderr)
     return Exit.HOLDS
 
 
@@ -78,9 +79,11 @@ def _as_read(path: str, text: str) -> str:
 
 
 def _difference(name: str, old: str, new: str) -> str:
+    """A unified diff for eyes: what a terminal would obey is spelled out."""
     from difflib import unified_diff
 
+    name = safe(name)
     lines = list(unified_diff(old.splitlines(), new.splitlines(), name, f"{name} (laid out)", lineterm=""))
     if not lines:
         return f"{name}: only its line ends or byte order mark would change\n"
-    return "".join(line + "\n" for line in lines)
+    return "".join(safe(line.replace("\t", "    ")) + "\n" for line in lines)

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result: Any = cli.main(list(arguments) if arguments is not None else None, "cfrc", standalone_mode=False)
     except click.ClickException as problem:
-        problem.show(sys.stderr)
+        write_stream(_wrong_usage(problem), sys.stderr)
         return Exit.INPUT
     except click.Abort:
         return 130
@@ -64,6 +64,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_stream(_internal(problem), sys.stderr)
         return Exit.INTERNAL
     return int(result) if isinstance(result, int) else Exit.HOLDS
+
+
+def _wrong_usage(problem: click.ClickException) -> str:
+    """Click's message with what the user gave made safe: a file name may hold terminal escapes."""
+    from cfrc.report.escape import message
+
+    usage = ""
+    if isinstance(problem, click.UsageError) and problem.ctx is not None:
+        usage = f"{problem.ctx.get_usage()}\nTry '{problem.ctx.command_path} --help' for help.\n\n"
+    return f"{usage}Error: {message(problem.format_message())}\n"
 
 
 def _internal(problem: Exception) -> str:

@@ -1,7 +1,7 @@
 """Turns contracts, proposals and ledgers into verdicts: ``cfrc.load`` reads them, ``cfrc.admit`` judges them.
 
-    >>> import cfrc
-    >>> spec = cfrc.load("examples/invoice/contract.cfrc")          # doctest: +SKIP
+    spec = cfrc.load("examples/invoice/good.cfrc")
+    verdict = cfrc.admit(spec.contracts["send_receipt"], spec.proposals["good"])
 
 Importing this package costs nothing: every public name is fetched from its room on first use, so that neither Z3
 nor networkx nor pydantic is loaded before it is needed.
@@ -12,6 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cfrc.lang.diagnostics import Diagnostic, SpecError
+    from cfrc.lang.format import format_source
+    from cfrc.lang.load import load, load_contract, load_proposal
     from cfrc.model.check import Check, Expected, Spec
     from cfrc.model.contract import Contract, Obligation
     from cfrc.model.domain import Domain, Tool
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "cfrc.lang.diagnostics": ("Diagnostic", "SpecError"),
+    "cfrc.lang.format": ("format_source",),
+    "cfrc.lang.load": ("load", "load_contract", "load_proposal"),
     "cfrc.model.check": ("Check", "Expected", "Spec"),
     "cfrc.model.contract": ("Contract", "Obligation"),
     "cfrc.model.domain": ("Domain", "Tool"),
@@ -33,27 +39,33 @@ _HOMES = {
 }
 
 __all__ = [
-    "Call",
-    "Check",
-    "Contract",
-    "Counterexample",
-    "Difference",
-    "Domain",
-    "Expected",
+    "load",
+    "load_contract",
+    "load_proposal",
+    "format_source",
+    "SpecError",
+    "Diagnostic",
+    "Status",
+    "Verdict",
     "Finding",
-    "Ledger",
+    "Counterexample",
+    "Step",
+    "Difference",
+    "Stats",
+    "Spec",
+    "Check",
+    "Expected",
+    "Domain",
+    "Tool",
+    "Contract",
     "Obligation",
     "Proposal",
+    "Call",
+    "Terminal",
+    "Ledger",
     "Receipt",
     "Source",
     "Span",
-    "Spec",
-    "Stats",
-    "Status",
-    "Step",
-    "Terminal",
-    "Tool",
-    "Verdict",
     "__version__",
 ]
 

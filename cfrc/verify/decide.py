@@ -125,8 +125,14 @@ class Decider:
 
     def _try(self, c: Condition, view: View) -> Confirmed | None:
         nodes = c.mask | c.returned | (1 << c.step if c.step is not None else 0)
-        found = scenario(self.paths, view, nodes, c.step, c.code in PRE_CALL)
-        return confirm(self.paths, c, found, self.today)
+        # each of two unordered calls saw the state before the other: only one order of the two may be a legal run
+        orders = [None, *(self.paths.order.position[o] for o in c.others)] if c.code == "PRS007" else [None]
+        for last in orders:
+            run = scenario(self.paths, view, nodes, c.step, c.code in PRE_CALL, last)
+            found = confirm(self.paths, c, run, self.today)
+            if found is not None:
+                return found
+        return None
 
     def _retry(self, c: Condition, result: Result | None) -> Confirmed | None:
         """Other models of the same question, first with small collections, then each different from the last."""

@@ -201,15 +201,17 @@ class View:
         return go(t)
 
 
-def scenario(paths: Paths, view: View, nodes: int, step: int | None, pre: bool) -> Scenario:
+def scenario(
+    paths: Paths, view: View, nodes: int, step: int | None, pre: bool, last: int | None = None
+) -> Scenario:
     """The run of the calls in ``nodes`` (a bitset) under the view, in linearization order.
 
     ``step`` is the call at which it goes wrong; ``pre`` says that it does so before the call returns: then how it would
-    return does not matter and it is left in doubt.
+    return does not matter and it is left in doubt. ``last`` is a call that nothing in ``nodes`` waits for, to be made last.
     """
     events = []
     executed = 0
-    for run in paths.runs:
+    for run in sorted(paths.runs, key=lambda r: r.pos == last) if last is not None else paths.runs:
         if not nodes >> run.pos & 1 or not view.truth(run.called):
             continue
         changes = _changes(paths, view, run.pos, executed)

@@ -24,7 +24,7 @@ def conditions(paths: Paths) -> Iterator[Condition]:
     for terminal in paths.order.terminals:
         if terminal.kind == "done":
             yield from _terminal(paths, assignments, terminal)
-    yield from _before(paths, assignments)
+            yield from _before(paths, assignments, terminal)
 
 
 def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Iterator[Condition]:
@@ -118,19 +118,20 @@ def _undecidable(paths: Paths, o: Obligation, terminal: Terminal, why: str) -> C
 # -- order --------------------------------------------------------------------------------------------------------
 
 
-def _before(paths: Paths, assignments: Assignments) -> Iterator[Condition]:
-    """``a before b`` holds at the step that realizes b."""
+def _before(paths: Paths, assignments: Assignments, terminal: Terminal) -> Iterator[Condition]:
+    """In every run to END({done}), ``a before b`` holds at the step that realizes b."""
+    done = paths.ends(terminal)
     by_name = {o.name: o for o in paths.contract.obligations}
     for first in paths.contract.obligations:
         for name in first.before:
             later = by_name.get(name)
             if later is not None:
                 for run in paths.runs:
-                    yield from _premature(paths, assignments, first, later, run)
+                    yield from _premature(paths, assignments, first, later, run, done)
 
 
 def _premature(
-    paths: Paths, assignments: Assignments, first: Obligation, later: Obligation, run: Run
+    paths: Paths, assignments: Assignments, first: Obligation, later: Obligation, run: Run, done: Term
 ) -> Iterator[Condition]:
     t = paths.terms
     realizes = t.or_(*_realizations(paths, assignments, later, run))
@@ -147,12 +148,10 @@ def _premature(
     yield Condition(
         kind="coverage",
         code="COV003",
-        bad=t.and_(assignments.active(first), realizes, t.not_(t.or_(*ready))),
+        bad=t.and_(done, assignments.active(first), realizes, t.not_(t.or_(*ready))),
         message=f"`{run.call.id}` may realize `{later.name}` before `{first.name}` is",
         help=f"make `{run.call.id}` wait for the step that realizes `{first.name}`",
-        mask=mask,
-        returned=1 << run.pos,
-        step=run.pos,
+        mask=paths.everything,
         node=run.call.id,
         obligation=first.name,
         where=run.call.span,

@@ -32,7 +32,7 @@ from cfrc.verify.decide import Decider
 from cfrc.verify.needed import needs
 from cfrc.verify.paths import Paths
 from cfrc.verify.reach import unreachable
-from cfrc.verify.support import support
+from cfrc.verify.supported import support
 from cfrc.verify.terms import Terms
 
 DEFAULT_BUDGET = 20_000_000

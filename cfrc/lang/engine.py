@@ -32,11 +32,16 @@ class Builder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Where parsing stopped: the token, what could have stood there, and where the unfinished item began."""
+    """Where parsing stopped: the token, what could have stood there, where the declaration and the item began.
+
+    ``items`` are the keywords that begin an item of this declaration.
+    """
 
     index: int
     expected: frozenset[str]
+    first: int
     item: int
+    items: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -69,7 +74,8 @@ class Engine:
         self, tables: Tables, text: str, tokens: Sequence[Token], builder: Builder, closers: Collection[str]
     ) -> None:
         self.tables, self.text, self.tokens, self.closers = tables, text, tokens, closers
-        self.before: list[int] = []
+        self.before: list[int] = []  # the states before the failing token, and before the last name
+        self.earlier: list[int] = []
         self.names: set[int] = set()
         self.perform = tuple(None if r.action in (PASS, LIST) else builder.action(r.action) for r in tables.rules)
 
@@ -87,15 +93,18 @@ class Engine:
             if self.kind(stack.states, stop) == END and self.accepts(stack.states, END):
                 self.finish(stack)
                 return stack.values[-1], stop
-            failure = self.failure(stack, first, stop, resync)
+            failure = self.failure(first, stop, resync)
             if not failed(failure):
                 return None, self.boundary(stop)
-            index = last = self.resume(stack, max(failure.index, last + 1), resync)
-            if self.tokens[index][0] == END or self.closes(index):
+            index, over = self.resume(stack, max(failure.index, last + 1), failure)
+            last = index
+            if over:
                 while stack.values and not self.accepts(stack.states, END):
                     stack.cut(len(stack.values) - 1)
                 if not stack.values:
                     return None, index
+                self.finish(stack)
+                return stack.values[-1], index
 
     # --- the automaton ----------------------------------------------------------------------------------------------
 
@@ -123,6 +132,7 @@ class Engine:
                 return index
             if kind == "NAME":
                 self.names.add(index)
+                self.earlier = states[:] if before is states else before
             if len(states) > _MAX_STACK:
                 raise TooDeep(token[2], token[3])
             states.append(act)
@@ -238,33 +248,63 @@ class Engine:
             return False
         return text in resync or ("NAME" in resync and self.tokens[index + 1][0] == "=")
 
-    def failure(self, stack: _Stack, first: int, stop: int, resync: Collection[str]) -> Failure:
-        """What to report: the token that does not fit, or the keyword of the next item that was swallowed as a name."""
-        item = stop
+    def failure(self, first: int, stop: int, resync: Collection[str]) -> Failure:
+        """What to report: the token that does not fit, or the word before it that was taken as a name by mistake."""
+        at, expected = stop, self.expected(self.before)
+        if stop - 1 > first and stop - 1 in self.names:
+            swallowed = self.begins_item(stop - 1, resync) or self.closes(stop - 1)
+            misspelt = expected == {"="} and self.tokens[stop][0] != "=="
+            if swallowed or misspelt:
+                at, expected = stop - 1, self.expected(self.earlier)
+        item = max(at - 1, first)
         while item > first and not self.begins_item(item, resync):
             item -= 1
-        swallowed = (
-            item == stop - 1 > first
-            and stack.starts[-1] == self.tokens[item][2]
-            and not (isinstance(stack.values[-1], tuple) and stack.values[-1][0] == self.tokens[item][1])
-        )
-        if swallowed or (self.closes(stop - 1) and stop - 1 > first):
-            return Failure(stop - 1, self.expected(self.before[:-1]), first)
-        return Failure(stop, self.expected(self.before), item)
+        return Failure(at, expected, first, item, frozenset(resync))
 
-    def resume(self, stack: _Stack, index: int, resync: Collection[str]) -> int:
-        """The next token to go on with, the stack cut to where it fits; the end if there is none."""
+    def takes_item(self, states: list[int], index: int, resync: Collection[str]) -> bool:
+        """Whether the word can be shifted as what :meth:`begins_item` took it for, not as a name inside an item."""
+        kind, text = self.kind(states, index), self.tokens[index][1]
+        if kind == "NAME" and "NAME" in resync:
+            return self.accepts(states, END) and self.accepts(states, kind)
+        return kind == text and self.accepts(states, kind)
+
+    def resume(self, stack: _Stack, index: int, failure: Failure) -> tuple[int, bool]:
+        """The next token to go on with, the stack cut to where it fits; and whether the declaration is over.
+
+        Besides keywords of items, any word that is indented like the item that failed may begin one, misspelt.
+        """
+        margin = self.column(failure.item)
+        refused: set[tuple[str, str]] = set()
         while self.tokens[index][0] != END:
             if self.closes(index):
-                return index
-            if self.begins_item(index, resync):
-                for size in range(len(stack.values), 0, -1):
-                    states = stack.states[: size + 1]
-                    if self.accepts(states, self.kind(states, index)):
+                return index, True
+            if self.begins_item(index, failure.items):
+                word, following = self.tokens[index][1], self.tokens[index + 1][0]
+                size = 0 if (word, following) in refused else len(stack.values)
+                while size and not self.takes_item(stack.states[: size + 1], index, failure.items):
+                    size -= 1
+                if size:
+                    stack.cut(size)
+                    return index, False
+                refused.add((word, following))
+            elif index > failure.index and self.begins_line(index) and self.tokens[index][0] == "NAME":
+                column = self.column(index)
+                if column == 0 and (margin > 0 or failure.item == failure.first):
+                    return index, True
+                if column == margin:
+                    size = len(stack.values)
+                    while size and not self.accepts(stack.states[: size + 1], END):
+                        size -= 1
+                    if size:
                         stack.cut(size)
-                        return index
+                        return index, False
             index += 1
-        return index
+        return index, True
+
+    def column(self, index: int) -> int:
+        """How far a token is from the beginning of its line."""
+        start = self.tokens[index][2]
+        return start - (self.text.rfind("\n", 0, start) + 1)
 
     def boundary(self, index: int) -> int:
         """The next declaration, or the end."""

@@ -58,7 +58,7 @@ def complaint(source: Source, tokens: Sequence[Token], failure: Failure, openers
         message = "unexpected string"
     else:
         message = f"unexpected {quoted(source.text[start:end])}"
-    choices = _choices(failure.expected)
+    choices = _choices(failure)
     guess = None
     if kind == "NAME":
         words = [e for e in failure.expected if e.isalpha() and e not in _FRIENDLY]
@@ -77,9 +77,9 @@ def complaint(source: Source, tokens: Sequence[Token], failure: Failure, openers
     return Diagnostic("SYN001", message, span, help, notes=notes)
 
 
-def _choices(expected: frozenset[str]) -> list[str]:
-    """What could stand there, in a reader's words: values and operators as one, keywords each."""
-    rest = set(expected)
+def _choices(failure: Failure) -> list[str]:
+    """What could stand there, in a reader's words: values, operators and items as one, other keywords each."""
+    rest = set(failure.expected)
     out = []
     if {"STRING", "INT", "NAME"} <= rest:
         out.append("a value")
@@ -87,8 +87,14 @@ def _choices(expected: frozenset[str]) -> list[str]:
     if {"and", "or"} <= rest:
         rest -= _OPERATORS
         out.append("an operator")
+    items = failure.items & rest
+    next_item = len(items) > _FEW and len(items) < len(rest) - (END in rest)
+    if next_item:
+        rest -= items
     out += [_FRIENDLY[k] for k in _FRIENDLY if k in rest and k != END]
     out += sorted(f"`{k}`" for k in rest if k not in _FRIENDLY)
+    if next_item:
+        out.append("the next item")
     return out + ([_FRIENDLY[END]] if END in rest else [])
 
 
@@ -125,6 +131,8 @@ def _hint(tokens: Sequence[Token], failure: Failure) -> str | None:
         return "a decimal number has digits on both sides of its point"
     if text == "policy" and kind == "NAME":
         return "the policy in force is written before all other items of the contract"
+    if kind == "{" and tokens[failure.index - 1][1] in ("one", "any"):
+        return f"write `{tokens[failure.index - 1][1]} of {{ … }}`"
     if text == "_":
         return "`_` may only stand as an argument"
     return None

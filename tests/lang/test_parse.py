@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.lang.texts import DESIGN, EVERYTHING, SURFACES
 
 from cfrc.lang import tree as t
 from cfrc.lang.parse import parse_expression, parse_file
 from cfrc.source import Source
+from tests.lang.texts import DESIGN, EVERYTHING, SURFACES
 
 
 def parse(text: str) -> t.File:

@@ -64,9 +64,9 @@ def test_the_lexer_knows_the_tokens_of_the_grammar() -> None:
 def test_lark_itself_reads_what_the_parser_reads() -> None:
     """The grammar is complete by itself: its own (contextual) lexer accepts the design's example, part by part."""
     from lark import Lark
-    from tests.lang.texts import DESIGN
 
     from cfrc.lang.parse import parse_file
+    from tests.lang.texts import DESIGN
 
     starts = [kind.start for kind in KINDS.values()]
     parser = Lark(grammar(), parser="lalr", start=starts, maybe_placeholders=True)

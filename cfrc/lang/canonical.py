@@ -17,7 +17,7 @@ _TABLE = {ord(c): s for c, s in _ESCAPES.items()}
 
 
 def canonical_json(value: Any) -> str:
-    """The RFC 8785 text of a JSON value (``None``, ``bool``, ``int``, ``float``, ``str``, ``list``, ``tuple``, ``dict``).
+    """The RFC 8785 text of a JSON value (``tuple`` stands for ``list``, integers for numbers).
 
     Raises ``ValueError`` for what has no canonical text: a lone surrogate, NaN, an infinity, an integer beyond
     ±(2^53 - 1); and ``TypeError`` for a value that is not JSON.

@@ -38,8 +38,8 @@ def library() -> Path | None:
 def read_all(first: str | Path | Source, roots: Sequence[str | Path] = ()) -> Loaded:
     """Read a file and everything it imports.
 
-    Imports are looked up beside the importing file, then in the spec library, then in ``roots``, and never outside these
-    (the first file's folder stands for its tree). Raises :class:`SpecError` with everything that is wrong.
+    Imports are looked up beside the importing file, then in the spec library, then in ``roots``, and never outside
+    these (the first file's folder stands for its tree). Raises :class:`SpecError` with everything that is wrong.
     """
     reader = _Reader(first, roots)
     loaded = reader.run()
@@ -153,7 +153,7 @@ class _Reader:
         return None
 
     def find_domain(self, node: DomainImport, folder: Path) -> Path | None:
-        """The file of a domain that is named without a path; if there is none, resolution reports the unknown domain."""
+        """The file of a domain named without a path; if there is none, resolution reports the unknown domain."""
         name = node.path.value
         for base in (folder, *self.extra):
             for path in ((base / f"{name}.cfrc").resolve(), (base / "domains" / f"{name}.cfrc").resolve()):

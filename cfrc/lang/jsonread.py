@@ -15,7 +15,7 @@ from typing import Any
 
 from cfrc.source import Source, Span
 
-MAX_DEPTH = 200
+MAX_DEPTH = 64
 MAX_DIGITS = 100
 MAX_EXPONENT = 100
 
@@ -24,7 +24,7 @@ Scalar = None | bool | int | Fraction | str
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Json:
-    """One JSON value with its place. ``value`` is a scalar, a list of :class:`Json`, or a dict of name to :class:`Json`.
+    """One JSON value with its place. ``value`` is a scalar, a list of :class:`Json`, or a dict of them by member name.
 
     ``span`` is ``None`` for values that did not come from a text (see :func:`wrap`).
     """
@@ -84,7 +84,7 @@ class _Reader:
         self.source, self.text, self.at = source, source.text, 0
 
     def fail(self, code: str, message: str, start: int, end: int | None = None, help: str | None = None) -> JsonProblem:
-        end = min(start + 1, len(self.text)) if end is None else end
+        end = min(start + 1 if end is None else end, len(self.text))
         return JsonProblem(code, message, help, Span(self.source, start, max(start, end)))
 
     def skip(self) -> str:

@@ -55,8 +55,8 @@ def load_proposal(path: str | Path | Source, contract: Contract, name: str | Non
     """The proposal in a file (text or JSON), resolved against ``contract``; imports of the file are not followed.
 
     Of several proposals, ``name`` chooses; without it, the only one for this contract. What is wrong with the proposal
-    itself is a fault in it. Raises :class:`SpecError` for an unreadable file, bad syntax or shape, and when the choice is
-    not clear (``NAM012``).
+    itself is a fault in it. Raises :class:`SpecError` for an unreadable file, bad syntax or shape, and when the choice
+    is not clear (``NAM012``).
     """
     source = path if isinstance(path, Source) else read_source(path)
     if is_json(source):

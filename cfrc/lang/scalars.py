@@ -6,7 +6,7 @@ The same spellings are used by string literals of the language and by JSON.
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -36,7 +36,7 @@ def parse_time(text: str) -> datetime | None:
     if not _TIME.fullmatch(text):
         return None
     try:
-        return datetime.fromisoformat(text.upper().replace(" ", "T")).astimezone(timezone.utc)
+        return datetime.fromisoformat(text.upper().replace(" ", "T")).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
@@ -74,7 +74,7 @@ def parse_int(text: str) -> int | None:
 
 
 def show_time(value: datetime) -> str:
-    text = value.astimezone(timezone.utc).isoformat()
+    text = value.astimezone(UTC).isoformat()
     return text.removesuffix("+00:00") + "Z"
 
 

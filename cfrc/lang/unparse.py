@@ -12,7 +12,19 @@ from typing import Any
 
 from cfrc.lang import scalars
 from cfrc.model.expr import (
-    Apply, Build, Comprehension, Discharge, Expr, Field, FluentRead, If, Index, Lit, NodeResult, Outcome, Var,
+    Apply,
+    Build,
+    Comprehension,
+    Discharge,
+    Expr,
+    Field,
+    FluentRead,
+    If,
+    Index,
+    Lit,
+    NodeResult,
+    Outcome,
+    Var,
 )  # fmt: skip
 from cfrc.model.types import ANY, BagOf, Enum, ListOf, MapOf, Optional, Prim, RecordOf, Type
 from cfrc.model.values import Bag, Map, Record, Value
@@ -55,37 +67,43 @@ class _Unparser:
     def __init__(self, names: Names) -> None:
         self.names = names
 
+    # Deep expressions are legal (the parser bounds them), so each level costs as few frames as can be.
+
     def text(self, e: Expr, level: int) -> str:
-        own, text = self.write(e)
-        return text if own >= level else f"({text})"
-
-    def list(self, items: tuple[Expr, ...]) -> str:
-        return ", ".join(self.text(i, 0) for i in items)
-
-    def write(self, e: Expr) -> tuple[int, str]:
-        """The level at which the text stands, and the text."""
+        """The text of an expression, in parentheses when it stands at a lower level than asked for."""
+        own = _PRIMARY
         match e:
             case Lit():
-                return self.literal(e)
-            case Var(name=name):
-                return _PRIMARY, name
-            case NodeResult(node=name) | Discharge(obligation=name):
-                return _PRIMARY, name
+                own, text = self.literal(e)
+            case Var(name=text) | NodeResult(node=text) | Discharge(obligation=text):
+                pass
             case Outcome(node=node, status=status):
-                return _PRIMARY, f"{status}({node})"
+                text = f"{status}({node})"
             case FluentRead(fluent=fluent, args=args):
-                return _PRIMARY, f"{fluent}({self.list(args)})" if args else fluent
+                text = f"{fluent}({self.joined(args)})" if args else fluent
             case Field(base=base, name=name):
-                return _PRIMARY, f"{self.text(base, _PRIMARY)}.{name}"
+                text = f"{self.text(base, _PRIMARY)}.{name}"
             case Index(base=base, key=key):
-                return _PRIMARY, f"{self.text(base, _PRIMARY)}[{self.text(key, 0)}]"
+                text = f"{self.text(base, _PRIMARY)}[{self.text(key, 0)}]"
             case If(cond=cond, then=then, orelse=orelse):
-                return _PRIMARY, f"if({self.list((cond, then, orelse))})"
+                text = f"if({self.joined((cond, then, orelse))})"
             case Apply():
-                return self.apply(e)
+                own, text = self.apply(e)
             case Comprehension():
-                return _PRIMARY, self.comprehension(e)
-        return _PRIMARY, self.build(e)
+                text = self.comprehension(e)
+            case Build(kind="list", items=items):
+                text = f"[{self.joined(items)}]"
+            case Build(kind="bag", items=items):
+                text = f"bag([{self.joined(items)}])"
+            case Build():
+                text = self.build(e)
+        return text if own >= level else f"({text})"
+
+    def joined(self, items: tuple[Expr, ...]) -> str:
+        shown: list[str] = []
+        for item in items:
+            shown.append(self.text(item, 0))
+        return ", ".join(shown)
 
     def literal(self, e: Lit) -> tuple[int, str]:
         # Truth values and numbers keep their type without a name; everything else may need the place's wish.
@@ -100,7 +118,7 @@ class _Unparser:
         op, args = e.op, e.args
         level = _LEVELS.get(op)
         if level is None:
-            return _PRIMARY, f"{op}({self.list(args)})"
+            return _PRIMARY, f"{op}({self.joined(args)})"
         if op == "not" or op == "neg":
             inner = self.text(args[0], level)
             return level, f"not {inner}" if op == "not" else f"-{inner}"
@@ -112,6 +130,10 @@ class _Unparser:
         return level, f"{self.text(args[0], left)} {op} {self.text(args[1], right)}"
 
     def comprehension(self, e: Comprehension) -> str:
+        bound = {g.var for g in e.generators}
+        if bound & set(self.names.values()):  # inside, these names mean something else
+            inner = _Unparser({k: n for k, n in self.names.items() if n not in bound})
+            return inner.comprehension(e)
         body = self.text(e.body, 0)
         head = f"{self.text(e.key, 0)}: {body}" if e.key is not None else body
         loops = "".join(f" for {g.var} in {self.text(g.source, 0)}" for g in e.generators)
@@ -119,16 +141,13 @@ class _Unparser:
         return f"{e.kind}({head}{loops}{cond})"
 
     def build(self, e: Build) -> str:
-        match e.kind:
-            case "list":
-                return f"[{self.list(e.items)}]"
-            case "bag":
-                return f"bag([{self.list(e.items)}])"
-            case "record":
-                fields = (f"{n}: {self.text(i, 0)}" for n, i in zip(e.names, e.items, strict=True))
-                return "{" + ", ".join(fields) + "}"
-        entries = (f"{self.text(k, 0)}: {self.text(v, 0)}" for k, v in zip(e.keys, e.items, strict=True))
-        return "map({" + ", ".join(entries) + "})"
+        """A record or a map."""
+        names = e.names if e.kind == "record" else tuple(self.text(k, 0) for k in e.keys)
+        shown: list[str] = []
+        for name, item in zip(names, e.items, strict=True):
+            shown.append(f"{name}: {self.text(item, 0)}")
+        inner = "{" + ", ".join(shown) + "}"
+        return inner if e.kind == "record" else f"map({inner})"
 
 
 def _value(value: Value, type_: Type) -> str:

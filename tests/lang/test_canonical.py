@@ -59,7 +59,21 @@ plain = st.recursive(
 
 @given(plain)
 def test_it_reads_back(value: object) -> None:
-    assert json.loads(canonical_json(value)) == value
+    # A large float prints as digits only, which Python reads as an integer; JSON knows no difference.
+    assert as_floats(json.loads(canonical_json(value))) == as_floats(value)
+
+
+def as_floats(value: object) -> object:
+    match value:
+        case bool():
+            return value
+        case int():
+            return float(value)
+        case list():
+            return [as_floats(v) for v in value]
+        case dict():
+            return {k: as_floats(v) for k, v in value.items()}
+    return value
 
 
 @given(st.dictionaries(st.text("abc"), st.integers(0, 5)))

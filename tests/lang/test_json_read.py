@@ -38,7 +38,7 @@ def test_values_know_their_places() -> None:
     inner = j.value["b"].value
     assert isinstance(inner, dict)
     place = inner["c"].span
-    assert place is not None and place.text == "null" and (place.line, place.column) == (2, 12)
+    assert place is not None and place.text == "null" and (place.line, place.column) == (2, 13)
     assert j.keys["b"].text == '"b"'
 
 

@@ -1,7 +1,7 @@
 """Turns contracts, proposals and ledgers into JSON and back: the forms that programs write.
 
-``write`` makes plain JSON of the model, ``read`` makes syntax trees of a JSON text (resolved like any other), ``digests``
-names a contract by its content, and ``schema`` describes the forms.
+``write`` makes plain JSON of the model, ``read`` makes syntax trees of a JSON text (resolved like any other),
+``digests`` names a contract by its content, and ``schema`` describes the forms.
 """
 
 from cfrc.lang.jsonforms.digests import contract_digest, domain_digest

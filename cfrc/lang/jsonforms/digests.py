@@ -20,7 +20,18 @@ from cfrc.model.contract import Contract
 from cfrc.model.domain import Domain
 
 _UNORDERED = ("names", "kept", "facts", "doubts", "owes", "allow", "within", "limits", "approvals", "trusts")
-_UNORDERED_CLAUSES = {"observes", "sets", "causes", "undoes", "witnesses", "refutes", "may_cause", "requires", "ensures", "rules"}
+_UNORDERED_CLAUSES = {
+    "observes",
+    "sets",
+    "causes",
+    "undoes",
+    "witnesses",
+    "refutes",
+    "may_cause",
+    "requires",
+    "ensures",
+    "rules",
+}
 
 
 def contract_digest(contract: Contract) -> str:

@@ -1,4 +1,4 @@
-"""Turns the small parts of a JSON form (names, types, expressions, sources) into syntax with places in the JSON text."""
+"""Turns the small parts of a JSON form (names, types, expressions, sources) into syntax placed in the JSON text."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ class Parts:
                 return self._source(key, members[key], span)
             case dict() as members:
                 inits = (
-                    t.FieldInit(t.Name(k, span=j.key_span(k) or span), self._value(v, sources=sources), span=self.span(v))
+                    t.FieldInit(
+                        t.Name(k, span=j.key_span(k) or span), self._value(v, sources=sources), span=self.span(v)
+                    )
                     for k, v in members.items()
                 )
                 found = JsonObject(tuple(inits), span=span)
@@ -143,9 +145,7 @@ class Parts:
     def typed_names(self, j: Json | None) -> tuple[t.TypedName, ...]:
         members = cast("dict[str, Json]", j.value) if j is not None else {}
         return tuple(
-            t.TypedName(
-                t.Name(k, span=(j and j.key_span(k)) or self.span(v)), self.type(v), span=self.span(v)
-            )
+            t.TypedName(t.Name(k, span=(j and j.key_span(k)) or self.span(v)), self.type(v), span=self.span(v))
             for k, v in members.items()
         )
 
@@ -155,7 +155,9 @@ class Parts:
         try:
             return reader.whole()
         except _NoType:
-            self.complain("JSN016", f"{quoted(str(j.value))} is not a type", self.span(j), "such as `Item`, `list[Item]`, `Item?`")
+            self.complain(
+                "JSN016", f"{quoted(str(j.value))} is not a type", self.span(j), "such as `Item`, `list[Item]`, `Item?`"
+            )
             return t.NamedType("text", span=self.span(j))
 
 

@@ -28,7 +28,9 @@ def read_form(source: Source, wanted: FormKind | None = None) -> tuple[tuple[t.D
     except JsonProblem as problem:
         return (), [Diagnostic(problem.code, problem.message, problem.span, problem.help)]
     if not isinstance(j.value, dict):
-        return (), [Diagnostic("JSN012", "expected an object", j.span, "the forms are those that `cfrc schema` describes")]
+        return (), [
+            Diagnostic("JSN012", "expected an object", j.span, "the forms are those that `cfrc schema` describes")
+        ]
     found = form_of(j.value)
     form = wanted or found
     if form is None or (wanted is not None and found not in (None, wanted)):
@@ -191,7 +193,9 @@ class _Reader:
         m = _members(j)
         by = _given(m, "by")
         call = self.call(_members(by)["tool"], _members(by).get("args")) if by is not None else None
-        return t.DoubtItem(self.call(m["effect"], m.get("args")), call, self.origin(m.get("from")), span=self.parts.span(j))
+        return t.DoubtItem(
+            self.call(m["effect"], m.get("args")), call, self.origin(m.get("from")), span=self.parts.span(j)
+        )
 
     def owes(self, j: Json) -> t.OwesItem:
         p, m = self.parts, _members(j)
@@ -200,7 +204,12 @@ class _Reader:
         choice = m["choice"].value if "choice" in m else "all"
         goals = tuple(p.expression(g) for g in _items(m["goals"]))
         if choice == "all" and len(goals) != 1:
-            p.complain("JSN012", "`goals` has several elements but no `choice`", p.span(m["goals"]), 'add "choice": "one" or "any"')
+            p.complain(
+                "JSN012",
+                "`goals` has several elements but no `choice`",
+                p.span(m["goals"]),
+                'add "choice": "one" or "any"',
+            )
         return t.OwesItem(
             name=p.name(name) if name is not None else None,
             goals=goals,

@@ -12,12 +12,16 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="a name of the language")]
 Path = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$", description="`node.field`")]
-Target = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*$", description="`tool.parameter`")]
+Target = Annotated[
+    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*$", description="`tool.parameter`")
+]
 Expression = Annotated[str, Field(description="an expression of the language")]
 Pattern = Annotated[str, Field(description='an effect or fluent pattern, e.g. "sent(receipt, _)"')]
 TypeText = Annotated[str, Field(description='a type, e.g. "list[Item]"')]
 Moment = Annotated[str, Field(description="a date, or an instant with its offset, in ISO 8601")]
-Plain = Annotated[Any, Field(description="plain JSON of the type: enums by wire name, exact decimals as numbers or strings")]
+Plain = Annotated[
+    Any, Field(description="plain JSON of the type: enums by wire name, exact decimals as numbers or strings")
+]
 Arguments = dict[Name, Plain]
 Positive = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Natural = Annotated[int, Field(ge=0, le=1_000_000_000_000)]
@@ -178,7 +182,7 @@ class ContractForm(Form):
 
 
 class CallNodeForm(Form):
-    """A call. Each argument is a plain literal or a source: an object with exactly one of `ref`, `out`, `expr`, `lit`."""
+    """A call. An argument is a plain literal or a source: an object with exactly one of `ref`, `out`, `expr`, `lit`."""
 
     id: Name
     call: Name

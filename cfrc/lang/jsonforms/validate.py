@@ -46,16 +46,14 @@ def validate(j: Json, form: str) -> list[Diagnostic]:
 
 def locate(j: Json, loc: tuple[int | str, ...]) -> tuple[Json, Span | None]:
     """The value at a pydantic location, and the span of it or (where it is missing) of what should hold it."""
-    span = j.span
     for step in loc:
-        if isinstance(j.value, dict) and isinstance(step, str) and step in j.value:
-            j = j.value[step]
-        elif isinstance(j.value, list) and isinstance(step, int) and step < len(j.value):
-            j = j.value[step]
-        else:
-            continue  # the name of a union's branch
-        span = j.span
-    return j, span
+        match j.value:
+            case dict() as members if step in members:
+                j = members[str(step)]
+            case list() as items if isinstance(step, int) and step < len(items):
+                j = items[step]
+            # Any other step is the name of a union's branch.
+    return j, j.span
 
 
 def _diagnostic(root: Json, error: ErrorDetails) -> Diagnostic:
@@ -66,7 +64,9 @@ def _diagnostic(root: Json, error: ErrorDetails) -> Diagnostic:
         return Diagnostic("JSN010", f"member {quoted(last)} is missing", span, _missing_help(last))
     if kind == "extra_forbidden":
         owner, _ = locate(root, loc[:-1])
-        return Diagnostic("JSN011", f"unknown member {quoted(last)}", owner.key_span(last), did_you_mean(last, _members()))
+        return Diagnostic(
+            "JSN011", f"unknown member {quoted(last)}", owner.key_span(last), did_you_mean(last, _members())
+        )
     found, span = locate(root, loc)
     context = error.get("ctx", {})
     if "[key]" in loc:
@@ -79,15 +79,21 @@ def _diagnostic(root: Json, error: ErrorDetails) -> Diagnostic:
         shown = found.value if isinstance(found.value, str | int) else kind_of(found)
         code = "JSN014" if loc == ("cfrc",) else "JSN012"
         what = "unsupported version" if loc == ("cfrc",) else "unknown word"
-        return Diagnostic(code, f"{what} {quoted(str(shown))}", span, f"expected {context.get('expected', '')}".replace("'", "`"))
+        return Diagnostic(
+            code, f"{what} {quoted(str(shown))}", span, f"expected {context.get('expected', '')}".replace("'", "`")
+        )
     if kind == "string_pattern_mismatch":
-        return Diagnostic("JSN013", f"{quoted(str(found.value))} is not a name", span, _pattern_help(str(context.get("pattern", ""))))
+        return Diagnostic(
+            "JSN013", f"{quoted(str(found.value))} is not a name", span, _pattern_help(str(context.get("pattern", "")))
+        )
     if kind in ("greater_than_equal", "less_than_equal"):
         bound = context.get("ge", context.get("le"))
         side = "at least" if kind == "greater_than_equal" else "at most"
         return Diagnostic("JSN012", f"expected a number of {side} {bound}", span)
     if kind in ("too_short", "too_long"):
-        return Diagnostic("JSN012", f"the array has {context.get('actual_length')} element(s)", span, error["msg"].lower())
+        return Diagnostic(
+            "JSN012", f"the array has {context.get('actual_length')} element(s)", span, error["msg"].lower()
+        )
     return Diagnostic("JSN012", error["msg"][:1].lower() + error["msg"][1:], span)
 
 

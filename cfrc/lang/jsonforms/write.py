@@ -14,7 +14,19 @@ from cfrc.lang import scalars
 from cfrc.lang.jsonvalues import to_json
 from cfrc.lang.unparse import Names, unparse
 from cfrc.model.contract import (
-    Approval, Contract, Doubt, EffectGoal, Fact, Goal, KeptEffect, Licence, Limit, Name, Obligation, Origin, Trust,
+    Approval,
+    Contract,
+    Doubt,
+    EffectGoal,
+    Fact,
+    Goal,
+    KeptEffect,
+    Licence,
+    Limit,
+    Name,
+    Obligation,
+    Origin,
+    Trust,
 )  # fmt: skip
 from cfrc.model.domain import Domain
 from cfrc.model.expr import Build, Expr, Field, Lit, NodeResult, Var
@@ -32,11 +44,11 @@ def _trim(form: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in form.items() if v is not None and v != [] and v != {} and v is not False and v != ""}
 
 
-# --- contracts ----------------------------------------------------------------------------------------------------------
+# --- contracts --------------------------------------------------------------------------------------------------------
 
 
 def contract_to_json(contract: Contract, domain_file: str | None = None) -> dict[str, Any]:
-    """The JSON form. ``domain_file`` is the path by which a reader finds the domain's spec file (not part of the digest)."""
+    """The JSON form. ``domain_file`` is the path by which a reader finds the domain's spec file."""
     names: dict[tuple[Type, Value], str] = {}
     for name in sorted(contract.names):
         names.setdefault((contract.names[name].type, contract.names[name].value), name)
@@ -101,7 +113,11 @@ def _kept(kept: KeptEffect, domain: Domain) -> dict[str, Any]:
 
 def _fact(fact: Fact, domain: Domain) -> dict[str, Any]:
     fluent = domain.fluents[fact.fluent]
-    form = {"fluent": fact.fluent, "args": _instance(fluent.params, fact.args), "value": to_json(fact.value, fluent.type)}
+    form = {
+        "fluent": fact.fluent,
+        "args": _instance(fluent.params, fact.args),
+        "value": to_json(fact.value, fluent.type),
+    }
     return form | _trim({"kept": fact.kept, "from": origin_to_json(fact.origin)})
 
 
@@ -167,7 +183,7 @@ def _trust(x: Trust, domain: Domain) -> dict[str, Any]:
     return _call(x.tool, args, domain) | {"for": f"{x.for_tool}.{x.for_param}"}
 
 
-# --- proposals ----------------------------------------------------------------------------------------------------------
+# --- proposals --------------------------------------------------------------------------------------------------------
 
 
 def proposal_to_json(proposal: Proposal) -> dict[str, Any]:
@@ -201,7 +217,7 @@ def _terminal(n: Terminal) -> dict[str, Any]:
 
 
 def source_to_json(e: Expr) -> Any:
-    """An argument's source: a plain literal, ``{"ref": …}``, ``{"out": …}``, a record or list of sources, else ``{"expr": …}``."""
+    """An argument's source: a plain literal, ``{"ref": …}``, ``{"out": …}``, parts of these, else ``{"expr": …}``."""
     match e:
         case Lit(value=value, type=type_) if type_ != ANY:
             return _literal(value, type_)
@@ -244,7 +260,7 @@ def _path(e: Expr) -> str | None:
     return ".".join([e.node, *reversed(names)]) if isinstance(e, NodeResult) else None
 
 
-# --- ledgers ------------------------------------------------------------------------------------------------------------
+# --- ledgers ----------------------------------------------------------------------------------------------------------
 
 
 def ledger_to_json(ledger: Ledger, domain_file: str | None = None) -> dict[str, Any]:

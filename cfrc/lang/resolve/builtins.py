@@ -6,12 +6,25 @@ from typing import TYPE_CHECKING
 
 from cfrc.lang import tree as t
 from cfrc.lang.diagnostics import quoted
+from cfrc.lang.resolve.built import collection
+from cfrc.lang.resolve.literals import failed
+from cfrc.lang.resolve.operators import pair
 from cfrc.lang.resolve.patterns import bind
 from cfrc.lang.resolve.scope import Scope
 from cfrc.lang.resolve.typing import element, hashable_key, is_any, is_number, join, ordered, strip
 from cfrc.model.expr import Apply, Comprehension, Expr, FluentRead, Generator, If, Lit, Outcome, Var
 from cfrc.model.types import (
-    ANY, BOOL, DECIMAL, DURATION, INT, AnyType, BagOf, ListOf, MapOf, Optional, Type,
+    ANY,
+    BOOL,
+    DECIMAL,
+    DURATION,
+    INT,
+    AnyType,
+    BagOf,
+    ListOf,
+    MapOf,
+    Optional,
+    Type,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -26,10 +39,6 @@ ARITY: dict[str, tuple[int, int | None]] = {
 }  # fmt: skip
 BUILTINS = frozenset(ARITY) | {"map", "not", "and", "or", "in", "implies", "absent", "true", "false", "result"}
 """Names that a domain cannot give to a fluent or an effect."""
-
-
-def failed(node: t.Node) -> Lit:
-    return Lit(value=None, type=ANY, span=node.span)
 
 
 def call(r: Resolver, node: t.Call, scope: Scope, hint: Type | None) -> Expr:
@@ -80,7 +89,7 @@ def _builtin(r: Resolver, node: t.Call, scope: Scope, hint: Type | None) -> Expr
     if name in ("min", "max"):
         return _extreme(r, node, nodes, scope, hint)
     if name in ("bag", "list") and isinstance(nodes[0], t.ListLit):
-        return r.collection(name, nodes[0], scope, hint, node)
+        return collection(r, name, nodes[0], scope, hint, node)
     if name == "div":
         args = tuple(r.check(n, DECIMAL, scope, "operand of `div`") for n in nodes)
         return Apply(op="div", args=args, type=DECIMAL, span=node.span)
@@ -117,7 +126,7 @@ def _unary(r: Resolver, node: t.Call, arg: Expr) -> Expr:
 
 def _if(r: Resolver, node: t.Call, nodes: list[t.ExprNode], scope: Scope, hint: Type | None) -> Expr:
     cond = r.check(nodes[0], BOOL, scope, "condition of `if`")
-    then, orelse = r.pair(nodes[1], nodes[2], scope, hint)
+    then, orelse = pair(r, nodes[1], nodes[2], scope, hint)
     found = join(then.type, orelse.type)
     if found is None:
         what = f"the branches of `if` have types {quoted(str(then.type), 80)} and {quoted(str(orelse.type), 80)}"

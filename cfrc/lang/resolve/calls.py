@@ -26,8 +26,8 @@ def call_values(
 ) -> dict[str, Value] | None:
     """The constant arguments by parameter; ``None`` after reporting what is wrong.
 
-    With ``wildcards``, ``_`` is allowed and leaves the parameter out. Unless ``partial``, left-out parameters take their
-    defaults, and one without default is missing (``EXP004``).
+    With ``wildcards``, ``_`` is allowed and leaves the parameter out. Unless ``partial``, left-out parameters take
+    their defaults, and one without default is missing (``EXP004``).
     """
     params = [(p.name, p.type) for p in tool.params]
     before = len(problems.found)

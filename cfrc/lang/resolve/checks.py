@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TypeVar, get_args
 
 from cfrc.lang import tree as t
-from cfrc.lang.diagnostics import quoted
 from cfrc.lang.resolve.problems import Problems
 from cfrc.model.check import Check, Expected
 from cfrc.model.contract import Contract
@@ -56,8 +55,6 @@ def resolve_check(
     if decl.verdict.text not in VERDICTS[form]:
         shown = ", ".join(f"`{v}`" for v in VERDICTS[form])
         problems.unknown("verdict", decl.verdict.text, VERDICTS[form], decl.verdict.span, "NAM009", f"one of {shown}")
-    if decl.target == "claim" and decl.against is None:
-        problems.add("EXP020", "a claim is checked against a ledger", decl.span, "write `against L`")
     if len(problems.found) > before:
         return None
     return Check(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from typing import TypeVar
 
 from cfrc.lang import tree as t
 from cfrc.lang.diagnostics import quoted
@@ -22,6 +23,8 @@ from cfrc.model.domain import Domain, Effect, Fluent
 from cfrc.model.expr import Expr, Lit
 from cfrc.model.values import Value
 from cfrc.source import Span
+
+T = TypeVar("T")
 
 
 def resolve_contract(decl: t.ContractDecl, domain: Domain, problems: Problems) -> Contract:
@@ -111,6 +114,25 @@ class _Contract:
 
     def _item(self, item: t.ContractItem) -> None:
         match item:
+            case t.RequestItem() | t.PolicyItem() | t.HeadItem() | t.AsOfItem():
+                self._header(item)
+            case t.FactItem():
+                self._fact(item)
+            case t.DoubtItem():
+                self._doubt(item)
+            case t.AllowItem():
+                self._allow(item)
+            case t.WithinItem():
+                self.scope = [*(self.scope or ()), *resolve_within(item, self.constants, self.problems)]
+            case t.LimitItem():
+                _keep(resolve_limit(item, self.constants, self.problems), self.limits)
+            case t.ApprovalItem():
+                _keep(resolve_approval(item, self.constants, self.problems), self.approvals)
+            case t.TrustItem():
+                _keep(resolve_trust(item, self.constants, self.problems), self.trusts)
+
+    def _header(self, item: t.RequestItem | t.PolicyItem | t.HeadItem | t.AsOfItem) -> None:
+        match item:
             case t.RequestItem():
                 self._once("request", item.text.value, item)
             case t.PolicyItem():
@@ -121,27 +143,6 @@ class _Contract:
                 when = Resolver(self.problems).resolve(item.when, self.constants)
                 if isinstance(when, Lit) and isinstance(when.value, date):
                     self._once("as of", when.value, item)
-            case t.FactItem():
-                self._fact(item)
-            case t.DoubtItem():
-                self._doubt(item)
-            case t.AllowItem():
-                self._allow(item)
-            case t.WithinItem():
-                found = resolve_within(item, self.constants, self.problems)
-                self.scope = [*(self.scope or ()), *found]
-            case t.LimitItem():
-                limit = resolve_limit(item, self.constants, self.problems)
-                if limit is not None:
-                    self.limits.append(limit)
-            case t.ApprovalItem():
-                approval = resolve_approval(item, self.constants, self.problems)
-                if approval is not None:
-                    self.approvals.append(approval)
-            case t.TrustItem():
-                trust = resolve_trust(item, self.constants, self.problems)
-                if trust is not None:
-                    self.trusts.append(trust)
 
     def _once(self, what: str, value: str | date | datetime, item: t.Node) -> None:
         if what in self.single:
@@ -215,3 +216,9 @@ class _Contract:
             obligation = resolve_obligation(item, name, scope, names, self.problems)
             found.setdefault(name, obligation)
         return tuple(found.values())
+
+
+def _keep(found: T | None, into: list[T]) -> None:
+    """Add what could be resolved."""
+    if found is not None:
+        into.append(found)

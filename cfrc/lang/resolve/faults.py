@@ -17,8 +17,8 @@ _KINDS: dict[str, Kind] = {
     "TYP": "typing", "GRD": "grounding", "DEP": "dependency", "EVD": "evidence",
 }  # fmt: skip
 
-# An unknown name as an argument has no source; before a field (``s.id``) or in a guard it refers to no node. What is not about names is
-# about types: of the argument (TYP004) or within the expression (TYP005).
+# An unknown name as an argument has no source; before a field (``s.id``) or in a guard it refers to no node. What is
+# not about names is about types: of the argument (TYP004) or within the expression (TYP005).
 _ARGUMENT = {"NAM001": "GRD001", "NAM013": "DEP001", "EXP001": "TYP004", "EXP007": "TYP004"}
 _GUARD = {"NAM001": "DEP001", "NAM013": "DEP001"}
 

@@ -79,7 +79,7 @@ def result_type(effects: list[str], domain: Domain) -> Type:
 
 
 def resolve_obligation(item: t.OwesItem, name: str, scope: Scope, known: list[str], problems: Problems) -> Obligation:
-    """One obligation. ``scope`` knows the contract's names and the other obligations, ``known`` all obligations' names."""
+    """One obligation. ``scope`` knows the contract's names and the obligations, whose names are ``known``."""
     inner, exists = existentials(item.exists, scope, problems)
     goals = tuple(g for n in item.goals if (g := _goal(n, inner, problems)) is not None)
     r = Resolver(problems)

@@ -25,7 +25,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 def resolve_ledger(decl: t.LedgerDecl, domain: Domain, problems: Problems) -> Ledger:
-    """The ledger. What is wrong is added to ``problems`` and left out. Accepted choices name values for later entries."""
+    """The ledger. What is wrong is added to ``problems`` and left out. Accepted choices are names for later entries."""
     entries: list[Receipt | Choice | Approval] = []
     names: dict[str, Expr] = {}
     attempts: dict[tuple[str, int], t.ReceiptItem] = {}
@@ -100,7 +100,7 @@ def _result(item: t.ReceiptItem, tool: Tool, scope: Scope, problems: Problems) -
             if tool.result == RecordOf(None, ()):
                 return Record(())
             help = f"write `-> …` with a value of `{tool.result}`"
-            problems.add("EXP019", f"a successful receipt of {quoted(tool.name)} needs its result", item.span, help)
+            problems.add("EXP008", f"a successful receipt of {quoted(tool.name)} needs its result", item.span, help)
         return None
     try:
         return constant(Resolver(problems), item.result, tool.result, scope, "result")

@@ -11,14 +11,20 @@ from fractions import Fraction
 from cfrc.lang import scalars
 from cfrc.lang import tree as t
 from cfrc.lang.diagnostics import quoted
-from cfrc.lang.jsonvalues import EXAMPLES, Mismatch, from_json
 from cfrc.lang.jsonnodes import JsonScalar
+from cfrc.lang.jsonvalues import EXAMPLES, Mismatch, from_json
 from cfrc.lang.resolve.problems import Problems
 from cfrc.lang.resolve.typing import strip
 from cfrc.model.canon import canonical
 from cfrc.model.expr import Lit
 from cfrc.model.types import ANY, BOOL, DATE, DECIMAL, DURATION, INT, STRING, TEXT, TIME, Enum, Id, Optional, Prim, Type
 from cfrc.model.values import Value
+
+
+def failed(node: t.Node) -> Lit:
+    """What stands for an expression that could not be resolved: every further check is silent about it."""
+    return Lit(value=None, type=ANY, span=node.span)
+
 
 _PARSERS = {"date": scalars.parse_date, "time": scalars.parse_time, "duration": scalars.parse_duration}
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from cfrc.lang import tree as t
 from cfrc.lang.diagnostics import quoted
-from cfrc.lang.resolve.expressions import Resolver, failed
+from cfrc.lang.resolve.expressions import Resolver
+from cfrc.lang.resolve.literals import failed
 from cfrc.lang.resolve.patterns import bind
 from cfrc.lang.resolve.problems import Problems
 from cfrc.lang.resolve.scope import Scope

@@ -1,4 +1,4 @@
-"""Turns a written argument list into arguments by parameter name: ``f(x, to: y)``, with every mismatch reported once."""
+"""Turns a written argument list into arguments by parameter name: ``f(x, to: y)``, each mismatch reported once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns a tool declaration into its meaning: parameters with their licensed sources, and what a call reads and writes."""
+"""Turns a tool declaration into its meaning: parameters with licensed sources, and what a call reads and writes."""
 
 from __future__ import annotations
 

@@ -10,7 +10,23 @@ from cfrc.lang.diagnostics import quoted
 from cfrc.lang.resolve.problems import Problems
 from cfrc.lang.resolve.typing import hashable_key, is_any
 from cfrc.model.types import (
-    ANY, BOOL, DATE, DECIMAL, DURATION, INT, STRING, TEXT, TIME, BagOf, Enum, Id, ListOf, MapOf, Optional, RecordOf, Type,
+    ANY,
+    BOOL,
+    DATE,
+    DECIMAL,
+    DURATION,
+    INT,
+    STRING,
+    TEXT,
+    TIME,
+    BagOf,
+    Enum,
+    Id,
+    ListOf,
+    MapOf,
+    Optional,
+    RecordOf,
+    Type,
 )  # fmt: skip
 
 PRIMITIVES: Mapping[str, Type] = {str(p): p for p in (TEXT, STRING, INT, DECIMAL, BOOL, DATE, TIME, DURATION)}

@@ -6,7 +6,23 @@ Everything here is silent about ``ANY``: an expression that already failed never
 from __future__ import annotations
 
 from cfrc.model.types import (
-    ANY, DATE, DECIMAL, DURATION, INT, TIME, AnyType, BagOf, Enum, Id, ListOf, MapOf, Optional, Prim, RecordOf, Type, fits,
+    ANY,
+    DATE,
+    DECIMAL,
+    DURATION,
+    INT,
+    TIME,
+    AnyType,
+    BagOf,
+    Enum,
+    Id,
+    ListOf,
+    MapOf,
+    Optional,
+    Prim,
+    RecordOf,
+    Type,
+    fits,
 )  # fmt: skip
 
 ORDERED = (INT, DECIMAL, DATE, TIME, DURATION)
@@ -109,3 +125,14 @@ def widen(actual: RecordOf, wanted: RecordOf) -> bool:
     return set(have) <= known and all(
         (n in have and fits(have[n], t)) or (n not in have and isinstance(t, Optional)) for n, t in wanted.fields
     )
+
+
+def product_type(a: Type, b: Type) -> Type | None:
+    """The type of ``a * b``; ``None`` when it has none."""
+    if is_any(a) or is_any(b):
+        return ANY
+    if is_number(a) and is_number(b):
+        return INT if a == b == INT else DECIMAL
+    if (a == DURATION and is_number(b)) or (b == DURATION and is_number(a)):
+        return DURATION
+    return None

@@ -1,0 +1,123 @@
+"""Turns list, bag, record and map literals, and the arrays and objects of JSON forms, into built values with a type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cfrc.lang import tree as t
+from cfrc.lang.diagnostics import quoted
+from cfrc.lang.jsonnodes import JsonArray, JsonObject, JsonScalar
+from cfrc.lang.jsonread import Json
+from cfrc.lang.resolve.literals import failed
+from cfrc.lang.resolve.scope import Scope
+from cfrc.lang.resolve.typing import element, is_any, join, strip
+from cfrc.model.expr import Build, Expr, Lit
+from cfrc.model.types import ANY, BagOf, ListOf, MapOf, Optional, RecordOf, Type, fits
+
+if TYPE_CHECKING:
+    from cfrc.lang.resolve.expressions import Resolver, Written
+
+
+def list_literal(r: Resolver, node: t.ListLit, scope: Scope, hint: Type | None) -> Expr:
+    return collection(r, "bag" if isinstance(strip(hint or ANY), BagOf) else "list", node, scope, hint)
+
+
+def collection(
+    r: Resolver, kind: str, node: t.ListLit, scope: Scope, hint: Type | None, whole: t.Node | None = None
+) -> Expr:
+    """A list, or a bag: ``bag([…])`` and a list literal where a bag is wanted."""
+    wish = element(hint) if hint is not None and not isinstance(strip(hint), MapOf) else None
+    found: list[Expr] = []
+    for part in node.items:  # a loop, not a generator: deep literals are legal and each frame counts
+        found.append(r.resolve(part, scope, wish))
+    items = tuple(found)
+    item: Type = wish if wish is not None and all(fits(i.type, wish) for i in items) else ANY
+    if is_any(item) and items:
+        item = items[0].type
+        for i in items[1:]:
+            joined = join(item, i.type)
+            if joined is None:
+                what = f"{quoted(str(item), 80)} and {quoted(str(i.type), 80)} in one collection"
+                r.problems.add("EXP001", what, i.span, "all elements have one type")
+                return failed(node)
+            item = joined
+    span = (whole or node).span
+    if kind == "bag":
+        return Build(kind="bag", items=items, type=BagOf(item), span=span)
+    return Build(kind="list", items=items, type=ListOf(item), span=span)
+
+
+def record_literal(r: Resolver, node: t.RecordLit, scope: Scope, hint: Type | None) -> Expr:
+    wanted = strip(hint) if hint is not None else ANY
+    types = dict(wanted.fields) if isinstance(wanted, RecordOf) else {}
+    values: dict[str, Expr] = {}
+    for init in node.fields:
+        name = init.name.text
+        if name in values:
+            r.problems.duplicate("field", name, init.name.span, values[name].span)
+            continue
+        if types and name not in types:
+            help = r.problems.suggest(name, types)
+            r.problems.add("NAM006", f"no field {quoted(name)} in {quoted(str(wanted), 80)}", init.name.span, help)
+        values[name] = r.resolve(init.value, scope, types.get(name))
+    for name, type_ in types.items():
+        if name not in values and isinstance(type_, Optional):
+            values[name] = Lit(value=None, type=type_, span=node.span)
+    own = RecordOf(None, tuple((n, v.type) for n, v in values.items()))
+    names = tuple(values)
+    if isinstance(wanted, RecordOf) and fits(own, wanted):
+        names, own = tuple(n for n, _ in wanted.fields), wanted
+    items = tuple(values[n] for n in names)
+    return Build(kind="record", items=items, names=names, type=own, span=node.span)
+
+
+def map_of(r: Resolver, node: t.MapLit, scope: Scope, hint: Type | None) -> Expr:
+    """``map({ key: value })``."""
+    return map_literal(r, node, [(e.key, e.value) for e in node.entries], scope, hint)
+
+
+def map_literal(
+    r: Resolver, node: t.Node, entries: list[tuple[Written, t.ExprNode]], scope: Scope, hint: Type | None
+) -> Expr:
+    wanted = strip(hint) if hint is not None else ANY
+    wish = wanted if isinstance(wanted, MapOf) else None
+    pairs = [(r.resolve(k, scope, wish and wish.key), r.resolve(v, scope, wish and wish.value)) for k, v in entries]
+    key: Type | None = wish.key if wish else ANY
+    value: Type | None = wish.value if wish else ANY
+    for i, (k, v) in enumerate(pairs):
+        key = k.type if i == 0 and not wish else join(key or ANY, k.type)
+        value = v.type if i == 0 and not wish else join(value or ANY, v.type)
+    if key is None or value is None:
+        r.problems.add("EXP001", "keys or values of different types in one map", node.span)
+        return failed(node)
+    literals_seen = [k.value for k, _ in pairs if isinstance(k, Lit) and not is_any(k.type)]
+    if len(set(literals_seen)) < len(literals_seen):
+        r.problems.add("EXP012", "the same key twice in one map", node.span)
+    return Build(
+        kind="map", items=tuple(v for _, v in pairs), keys=tuple(k for k, _ in pairs),
+        type=MapOf(key, value), span=node.span,
+    )  # fmt: skip
+
+
+def json_array(r: Resolver, node: JsonArray, scope: Scope, hint: Type | None) -> Expr:
+    """An array of a JSON form: pairs where a map is wanted, else a list or a bag."""
+    wanted = strip(hint) if hint is not None else ANY
+    if not isinstance(wanted, MapOf):
+        return list_literal(r, t.ListLit(node.items, span=node.span), scope, hint)
+    entries: list[tuple[Written, t.ExprNode]] = []
+    for pair in node.items:
+        items = pair.items if isinstance(pair, JsonArray) else ()
+        if len(items) != 2:
+            r.problems.add("EXP001", "expected a pair [key, value] of the map", pair.span)
+            return failed(node)
+        entries.append((items[0], items[1]))
+    return map_literal(r, node, entries, scope, wanted)
+
+
+def json_object(r: Resolver, node: JsonObject, scope: Scope, hint: Type | None) -> Expr:
+    """An object of a JSON form: a map where a map is wanted (keys by their wire spelling), else a record."""
+    wanted = strip(hint) if hint is not None else ANY
+    if not isinstance(wanted, MapOf):
+        return record_literal(r, t.RecordLit(node.fields, span=node.span), scope, hint)
+    keys: list[Written] = [JsonScalar(Json(f.name.text, f.name.span), span=f.name.span) for f in node.fields]
+    return map_literal(r, node, list(zip(keys, [f.value for f in node.fields], strict=True)), scope, wanted)

@@ -42,17 +42,45 @@ def _coverage(run: Run, fired: list[Terminal]) -> None:
         loose, still = coverage.assign(owed, ordered=False)
         if len(still) < len(missing):
             chosen, missing = loose, still
-    done = next((t for t in fired if t.kind == "done"), None)
-    if done is not None:
+    if len(fired) == 1 and fired[0].kind == "done":
         pair = coverage.misplaced(owed, chosen)
         if pair is not None:
-            run.report("COV003", done.id, obligation=pair[1], failing=f"{pair[0]} before {pair[1]}")
+            _misplaced(run, coverage, pair, chosen)
         for name in missing:
-            _missing(run, coverage, run.book.obligations[name], done.id, chosen)
+            _missing(run, coverage, run.book.obligations[name], fired[0].id, chosen)
     for terminal in fired:
         for claim in terminal.claims:
-            if claim in missing:
-                run.report("EVD004", terminal.id, obligation=claim, failing=f"claims {claim}")
+            if claim in run.book.obligations and claim not in chosen:
+                # A claim of an obligation that is not active needs its evidence all the same.
+                o = run.book.obligations[claim]
+                if claim in missing or next(coverage.options(o, chosen, set()), None) is None:
+                    run.report("EVD004", terminal.id, obligation=claim, failing=f"claims {claim}")
+
+
+def premature(run: Run) -> None:
+    """For a scenario that stops early: orders between obligations that are already violated, whatever comes next."""
+    if not run.book.order and not run.book.tracked:
+        return
+    owed = [e for e in run.book.owed if run.active(e.obligation.name)]
+    active = {e.obligation.name for e in owed}
+    coverage = run.coverage()
+    chosen, _ = coverage.assign(owed, ordered=False)
+    for entry in owed:
+        first = entry.obligation.name
+        for second in entry.obligation.before:
+            if second not in active or second not in chosen:
+                continue
+            started = coverage.realized(second, chosen[second], earliest=True) is not None
+            if started and (first not in chosen or not coverage.in_order(first, second, chosen)):
+                _misplaced(run, coverage, (first, second), chosen)
+
+
+def _misplaced(run: Run, coverage: Coverage, pair: tuple[str, str], chosen: Mapping[str, Option]) -> None:
+    """Reports ``a before b`` at the call that realized b."""
+    first, second = pair
+    at = coverage.realized(second, chosen[second], earliest=True)
+    node = next((n for n, i in run.steps if i == at), None)
+    run.report("COV003", node, obligation=first, failing=f"{first} before {second}", index=at)
 
 
 def _missing(run: Run, coverage: Coverage, o: Obligation, node: str, chosen: Mapping[str, Option]) -> None:

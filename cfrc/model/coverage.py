@@ -275,21 +275,21 @@ class Coverage:
         for entry in owed:
             first = entry.obligation.name
             for second in entry.obligation.before:
-                if first in chosen and second in chosen and not self._in_order(first, second, chosen):
+                if first in chosen and second in chosen and not self.in_order(first, second, chosen):
                     return first, second
         return None
 
-    def _in_order(self, first: str, second: str, chosen: Mapping[str, Option]) -> bool:
-        at = self._realized(second, chosen[second], earliest=True)
+    def in_order(self, first: str, second: str, chosen: Mapping[str, Option]) -> bool:
+        at = self.realized(second, chosen[second], earliest=True)
         if at is None:
             return True
         if not chosen[first].items:
             states = self.history.get(first, [])
             return at + 1 < len(states) and states[at + 1]
-        done = self._realized(first, chosen[first], earliest=False)
+        done = self.realized(first, chosen[first], earliest=False)
         return done is not None and done <= at
 
-    def _realized(self, name: str, option: Option, earliest: bool) -> int | None:
+    def realized(self, name: str, option: Option, earliest: bool) -> int | None:
         """The step that realizes an obligation; ``None`` for a state that no step made true."""
         if option.items:
             steps = [self.since.get(i.identity, i.step) for i in option.items]

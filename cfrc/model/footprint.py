@@ -54,9 +54,6 @@ class Footprint:
     def read(self, key: Key) -> None:
         self.reads.add(key)
 
-    def write(self, key: Key) -> None:
-        self.writes.add(key)
-
     def write_fluent(self, key: Key, value: Value, increment: bool, held: bool) -> None:
         """Notes a write; of two writes to one instance by one call the last counts, and they are no increment."""
         if key in self.fluents:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from cfrc.model.closing import close
+from cfrc.model.closing import close, premature
 from cfrc.model.contract import Approval, Contract
 from cfrc.model.evaluate import equal
 from cfrc.model.graph import Proposal
@@ -24,6 +24,9 @@ from cfrc.model.show import show_expr, show_value
 from cfrc.model.state import Illegal
 from cfrc.model.stepping import judge_effects, judge_leftovers, judge_tool
 from cfrc.model.values import Value
+
+_WORDS = {"skipped": "skip", "failed": "fail"}
+"""x as ``semantics.md`` §2 writes it, where guards use another word."""
 
 
 class Replayer:
@@ -55,7 +58,7 @@ class Replayer:
         return self._trace(run, True, None, ended, terminals)
 
     def _trace(self, run: Run, legal: bool, problem: str | None, ended: bool, terminals: tuple[str, ...]) -> Trace:
-        outcomes = dict(run.machine.state.status)
+        outcomes = {n: _WORDS.get(s, s) for n, s in run.machine.state.status.items()}
         return Trace(legal, problem, tuple(run.violations), ended, terminals, outcomes, run.args)
 
     def _step(self, run: Run, event: Event) -> None:
@@ -84,6 +87,7 @@ class Replayer:
             run.report("DEP003", node, failing=show_expr(expr), others=(show_expr(expr),))
         if fired is None:
             if machine.over is None:
+                premature(run)
                 for name in machine.ready:
                     if machine.plan.nodes[name].malformed is None:
                         self._before(run, machine.inspect(name))

@@ -45,6 +45,7 @@ class Run:
         self.interference = Interference()
         self.totals = [Total(limit) for limit in book.plan.contract.limits]
         self.history: dict[str, list[bool]] = {name: [] for name in book.tracked}
+        self.steps: list[tuple[str, int]] = []
         self._pool: tuple[int, Quantified] | None = None
         self.initial: dict[Instance, Value] = {}
         if any(o.condition is not None for o in book.plan.contract.obligations):
@@ -72,9 +73,10 @@ class Run:
         others: tuple[str, ...] = (),
         before: str | None = None,
         after: str | None = None,
+        index: int | None = None,
     ) -> None:
-        """Notes a violation at the current step."""
-        index = self.machine.index
+        """Notes a violation at the current step (or at an earlier one)."""
+        index = self.machine.index if index is None else index
         found = Violation(KINDS[code[:3]], code, index, node, obligation, failing, others, before, after)
         self.violations.append(found)
 
@@ -83,6 +85,7 @@ class Run:
     def after(self, step: Step) -> None:
         """Notes the evidence of a committed step and the state obligations that order others."""
         found = step.found
+        self.steps.append((step.node, step.index))
         if found is not None and (found.causes or found.witnesses):
             result = step.env.vars["result", "result"]
             for caused, instances in ((True, found.causes), (False, found.witnesses)):

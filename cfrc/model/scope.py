@@ -9,7 +9,7 @@ receipt so far that may discharge it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from cfrc.model.contract import Contract, EffectGoal, Licence, Obligation
@@ -58,14 +58,19 @@ class Scope:
             self.tools.add(licence.name)
             return
         place = (licence.kind, licence.name)
+        declared = self.sig.domain.effects if licence.kind == "effect" else self.sig.domain.fluents
+        if licence.name not in declared:
+            return
+        if not licence.args:
+            # Without arguments the licence is for every instance.
+            licence = replace(licence, args=(None,) * len(declared[licence.name].params))
         parts = [e for e in (*licence.args, licence.where) if e is not None]
         refs = tuple(sorted({x.obligation for e in parts for x in walk(e) if isinstance(x, Discharge)}))
         pattern = _ground(licence, env) if not licence.exists and licence.where is None and not refs else None
         if pattern is None:
             self._terms.setdefault(place, []).append(Term(licence.args, licence.exists, licence.where, refs))
             return
-        if licence.name in (self.sig.domain.effects if licence.kind == "effect" else self.sig.domain.fluents):
-            pattern = self.sig.pattern(licence.kind, licence.name, pattern)
+        pattern = self.sig.pattern(licence.kind, licence.name, pattern)
         if any(isinstance(a, Wild) for a in pattern):
             self._wild.setdefault(place, []).append(pattern)
         else:

@@ -145,12 +145,15 @@ def _limits(run: Run, step: Step, found: Instances) -> None:
 
 def _order(run: Run, step: Step, found: Instances) -> None:
     """Notes in the footprint which orders between obligations the call completes and which it needs."""
+    for effect, undone in found.undoes:
+        for pattern, completes, _ in run.book.order.get(effect, ()):
+            if matches(pattern, undone):
+                step.footprint.writes.update(("order", name) for name in completes)
     for effect, args in (*found.causes, *found.witnesses):
         for pattern, completes, needs in run.book.order.get(effect, ()):
             if not matches(pattern, args):
                 continue
-            for name in completes:
-                step.footprint.write(("order", name))
+            step.footprint.writes.update(("order", name) for name in completes)
             for name in needs:
                 step.footprint.read(("order", name))
                 for goal in run.book.tracked[name].goals if name in run.book.tracked else ():

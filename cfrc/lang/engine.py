@@ -196,11 +196,18 @@ class Engine:
             return "NAME"
         if "NAME" not in row:
             return text
-        if (following in (":", "=") and text not in _LITERALS) or _NAME_IF.get(text) == following:
-            return "NAME" if self.accepts(states, "NAME") else text
-        if text in _KEYWORD_IF and self.tokens[index + 1][1] != _KEYWORD_IF[text]:
+        if self.names_something(states, text, index + 1):
             return "NAME" if self.accepts(states, "NAME") else text
         return text if row[text] >= 0 or self.accepts(states, text) else "NAME"
+
+    def names_something(self, states: list[int], text: str, following: int) -> bool:
+        """Whether a word that may be a keyword or a name is a name, going by the token after it."""
+        kind, after, _, _ = self.tokens[following]
+        if kind == ":":
+            return text not in _LITERALS
+        if kind == "=":
+            return self.accepts(states, END)  # a step begins here
+        return _NAME_IF.get(text) == kind or (text in _KEYWORD_IF and after != _KEYWORD_IF[text])
 
     def ends_before(self, states: list[int], keyword: str) -> bool:
         return self.accepts(states, END) and not self.accepts(states, keyword)

@@ -156,11 +156,12 @@ def _first(name: str, rules: Sequence[Any], text: Mapping[str, str]) -> set[str]
 
 def main() -> None:
     """Rewrites the tables of every grammar that the declaration kinds use."""
-    from cfrc.lang.core import GRAMMAR
+    from cfrc.lang.kinds import ROOMS, kind_of
 
-    path, data = GRAMMAR.path, GRAMMAR.build()
-    path.write_text(json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n", "utf-8")
-    print(f"{path}: {len(data['states'])} states, {len(data['rules'])} rules")
+    for grammar in {kind_of(keyword).grammar.path: kind_of(keyword).grammar for keyword in ROOMS}.values():
+        data = grammar.build()
+        grammar.path.write_text(json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n", "utf-8")
+        print(f"{grammar.path}: {len(data['states'])} states, {len(data['rules'])} rules")
 
 
 if __name__ == "__main__":

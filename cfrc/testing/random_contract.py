@@ -206,8 +206,9 @@ def _scope(draw: Draw, domain: Domain, obligations: tuple[Obligation, ...]) -> t
     return tuple(items)
 
 
-def _limits(draw: Draw) -> tuple[Limit, ...]:
-    if not chance(draw, 20):
+def _limits(draw: Draw, doubtful: bool) -> tuple[Limit, ...]:
+    """Limits that history alone does not exceed."""
+    if doubtful or not chance(draw, 20):
         return ()
     amount = Var(name="a", kind="bound", type=DECIMAL)
     return (
@@ -255,9 +256,10 @@ def contracts(draw: Draw, domain: Domain) -> Contract:
     history = _history(draw, pool)
     if not history["kept"] and not any(n.fixed for n in pool.names.values()):
         pool.add(Name("i1", ITEM, "I1", True, USER))
-    allow = tuple(t for t in domain.tools if not chance(draw, 2))
+    allow = tuple(t for t in domain.tools if not chance(draw, 1))
+    doubts = _doubts(draw, domain, pool)
     return Contract(
         "z", domain, DIGEST, request="A random request.", names=pool.names, obligations=obligations, allow=allow,
-        doubts=_doubts(draw, domain, pool), scope=_scope(draw, domain, obligations), limits=_limits(draw),
+        doubts=doubts, scope=_scope(draw, domain, obligations), limits=_limits(draw, bool(doubts)),
         approvals=tuple(_approvals(draw, domain, pool, obligations)), policy="v1", **history,
     )  # fmt: skip

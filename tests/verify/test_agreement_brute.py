@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from cfrc.model.verdict import Status, Verdict
 from cfrc.testing.strategies import Case, cases
-from cfrc.verify.admit import admit
+from cfrc.verify.admission import admit
 from tests.verify.brute import Report, TooLarge, decide
 
 

@@ -187,6 +187,8 @@ def _field(e: Field, scene: Scene) -> Raw:
             assert scene.me is not None
             return scene.result(scene.me, path)
         case Discharge(obligation=o):
+            if o not in scene.receipts:
+                raise Undefined
             return scene.result(scene.receipts[o], path)
     return _project(ev(base, scene), path)
 

@@ -86,7 +86,7 @@ class Run:
         self.done = False
         self.visited: set[object] = set()
         self.runs: dict[Finding, State] = {}
-        self.covered: dict[str, bool] = {n: False for n in self.z.calls}
+        self.covered: dict[str, set[str]] = {}
 
     def note(self, findings: set[Finding], state: State) -> None:
         """Takes what is wrong, and the state whose log and momentary values show it."""
@@ -110,6 +110,7 @@ class Run:
             for name in enabled:
                 after = branch([state], lambda s, n=name: perform(self.z, n, s, self.note), self.z)  # type: ignore[misc]
                 for new in after:
+                    self._record_coverage(name, new)
                     stack.extend(branch([new], self._settle, self.z))
         self._annotations()
 
@@ -187,7 +188,6 @@ class Run:
             return found
         except NotOk:
             return {("dependency", "DEP003")}
-        self._record_coverage(state)
         if len(fired) > 1:
             found.add(("evidence", "EVD001"))
         for t in fired:
@@ -237,15 +237,20 @@ class Run:
         states = [g for g in o.goals if isinstance(g, StateGoal) and true(g.condition, self.z.scene(state))]
         return len(states) + sum(any(True for _ in dischargers(self.z, p, state)) for p in parts)
 
-    def _record_coverage(self, state: State) -> None:
-        """Which ``covers`` annotations are borne out by a receipt of their node."""
-        for name, call in self.z.calls.items():
-            if call.covers and not self.covered[name]:
-                owed = [self.z.obligations.get(c) for c in call.covers]
-                self.covered[name] = all(
-                    o is not None and any(h.node == name for h in dischargers(self.z, o, state)) for o in owed
-                )
+    def _record_coverage(self, name: str, state: State) -> None:
+        """Notes which of its annotated obligations a call that returned bears out."""
+        if self.z.calls[name].covers and any(e.node == name and e.outcome == "ok" for e in state.log):
+            owed = [self.z.obligations[c] for c in self.z.calls[name].covers if c in self.z.obligations]
+            met = self.covered.setdefault(name, set())
+            for found in branch([state], lambda s: self._met_by(name, owed, s), self.z):
+                met |= found.active
+
+    def _met_by(self, name: str, owed: list[Obligation], state: State) -> list[State]:
+        new = state.copy()
+        new.active = frozenset(o.name for o in owed if any(h.node == name for h in dischargers(self.z, o, state)))
+        return [new]
 
     def _annotations(self) -> None:
-        if any(c.covers and not self.covered[n] for n, c in self.z.calls.items()):
+        """COV006: a call that can return says that it covers an obligation, and in no run it does."""
+        if any(not set(self.z.calls[n].covers) <= met for n, met in self.covered.items()):
             self.found.add(("coverage", "COV006"))

@@ -127,19 +127,20 @@ def _tight(z: Setting, o: Obligation, kind: str, inst: Instance, state: State) -
 def assign(z: Setting, wanted: Sequence[Obligation], state: State, ordered: bool = False) -> bool:
     """Whether receipts can be assigned to all these obligations at once (state goals are judged apart).
 
+    What refers to the receipt of an obligation that is not active has no value.
     ``ordered``: such that each ``a before b`` holds too.
     """
     names = {o.name for o in wanted} if ordered else set()
     todo = {o.name: o for o in wanted}
     stack = list(wanted)
     while stack:
-        for r in references(stack.pop()) - set(todo):
+        for r in (references(stack.pop()) & state.active) - set(todo):
             todo[r] = z.obligations[r]
             stack.append(z.obligations[r])
     rest: list[Obligation] = []
     while len(rest) < len(todo):
         done = {o.name for o in rest}
-        rest.extend(o for o in todo.values() if o.name not in done and references(o) <= done)
+        rest.extend(o for o in todo.values() if o.name not in done and references(o) & set(todo) <= done)
     return _assign(z, rest, names, state, {}, frozenset(), {})
 
 

@@ -135,7 +135,9 @@ def test_domain() -> None:
     d = spec(BILLING).domains["billing"]
     assert d.types["Email"] == Id("Email", ("trim", "lower"))
     assert d.types["InvoiceStatus"] == Enum("InvoiceStatus", ("open", "paid", "void"), ("open", "paid", "voided"))
-    assert d.types["Line"] == RecordOf("Line", (("item", d.types["Line"].fields[0][1]), ("amount", DECIMAL), ("note", Optional(TEXT))))  # type: ignore[union-attr]  # noqa: E501
+    assert d.types["Line"] == RecordOf(
+        "Line", (("item", d.types["Line"].fields[0][1]), ("amount", DECIMAL), ("note", Optional(TEXT)))
+    )  # type: ignore[union-attr]
     assert d.fluents["payer"].volatile and not d.fluents["status"].volatile
     assert d.effects["paid"].once and d.effects["paid"].key == (0,)
     assert d.effects["sent"].key == (0, 1)  # all identifiers
@@ -147,7 +149,10 @@ def test_tools() -> None:
     pay, send, status = d.tools["pay_invoice"], d.tools["send_email"], d.tools["delivery_status"]
     amount = pay.params[1]
     assert amount.sources is not None
-    assert [(s.kind, s.tool, s.path) for s in amount.sources] == [("user", None, ()), ("tool", "get_invoice", ("amount",))]
+    assert [(s.kind, s.tool, s.path) for s in amount.sources] == [
+        ("user", None, ()),
+        ("tool", "get_invoice", ("amount",)),
+    ]
     assert amount.default is None and pay.params[2].default == Lit(value=False, type=pay.params[2].type)
     assert pay.idempotent and pay.approved == Var(name="confirm", kind="param", type=pay.params[2].type)
     assert pay.sets[0].when is not None and pay.causes[0].when is not None
@@ -201,7 +206,10 @@ def test_contract_obligations() -> None:
     by_name = {o.name: o for o in c.obligations}
     assert list(by_name) == ["delivery", "confirmation", "owes3", "some", "either"]
     goal = by_name["delivery"].goals[0]
-    assert isinstance(goal, EffectGoal) and [a.value for a in goal.args if isinstance(a, Lit)] == ["txn7.pdf", "ap@acme.test"]
+    assert isinstance(goal, EffectGoal) and [a.value for a in goal.args if isinstance(a, Lit)] == [
+        "txn7.pdf",
+        "ap@acme.test",
+    ]
     assert by_name["delivery"].before == ("confirmation",) and by_name["delivery"].condition is not None
     later = by_name["confirmation"].goals[0]
     assert isinstance(later, EffectGoal) and isinstance(later.args[0], Field)
@@ -317,7 +325,7 @@ def test_literals_follow_the_other_side() -> None:
     assert isinstance(eq, Apply) and isinstance(eq.args[1], Build) and eq.args[1].items[0].type == Id("Invoice")
     eq = expression('"2026-12-02" >= when', known)
     assert isinstance(eq, Apply) and eq.args[0] == Lit(value=date(2026, 12, 2), type=eq.args[1].type)
-    eq = expression('status(i) == if(roaming, open, paid)', known)
+    eq = expression("status(i) == if(roaming, open, paid)", known)
     assert isinstance(eq, Apply) and eq.args[1].type == status
 
 
@@ -327,7 +335,7 @@ def test_collections_and_comprehensions() -> None:
     assert isinstance(e, Apply) and isinstance(e.args[0], Comprehension) and e.args[0].type == DECIMAL
     e = expression('methods["visa"].amount == only(l.amount for l in lines(i))', known)
     assert isinstance(e, Apply) and isinstance(e.args[0], Field) and isinstance(e.args[0].base, Index)
-    e = expression("bag(l.item for l in lines(i)) == bag([\"a\"])", known)
+    e = expression('bag(l.item for l in lines(i)) == bag(["a"])', known)
     assert isinstance(e, Apply) and isinstance(e.args[0].type, BagOf)
     e = expression('"visa" in methods and all(k != "x" for k in methods) and count(keys(methods)) == 2')
     assert isinstance(e, Apply) and e.op == "and" and len(e.args) == 3

@@ -29,7 +29,7 @@ def collection(
     wish = element(hint) if hint is not None and not isinstance(strip(hint), MapOf) else None
     found: list[Expr] = []
     for part in node.items:  # a loop, not a generator: deep literals are legal and each frame counts
-        found.append(r.resolve(part, scope, wish))
+        found.append(_part(r, part, wish, scope, "element"))
     items = tuple(found)
     item: Type = wish if wish is not None and all(fits(i.type, wish) for i in items) else ANY
     if is_any(item) and items:
@@ -47,6 +47,13 @@ def collection(
     return Build(kind="list", items=items, type=ListOf(item), span=span)
 
 
+def _part(r: Resolver, node: t.ExprNode, wanted: Type | None, scope: Scope, what: str) -> Expr:
+    """An element or a field: checked here, so that a wrong one is reported at its own place."""
+    if wanted is None or is_any(wanted):
+        return r.resolve(node, scope)
+    return r.check(node, wanted, scope, what)
+
+
 def record_literal(r: Resolver, node: t.RecordLit, scope: Scope, hint: Type | None) -> Expr:
     wanted = strip(hint) if hint is not None else ANY
     types = dict(wanted.fields) if isinstance(wanted, RecordOf) else {}
@@ -59,10 +66,13 @@ def record_literal(r: Resolver, node: t.RecordLit, scope: Scope, hint: Type | No
         if types and name not in types:
             help = r.problems.suggest(name, types)
             r.problems.add("NAM006", f"no field {quoted(name)} in {quoted(str(wanted), 80)}", init.name.span, help)
-        values[name] = r.resolve(init.value, scope, types.get(name))
+        values[name] = _part(r, init.value, types.get(name), scope, f"field `{name}`")
     for name, type_ in types.items():
         if name not in values and isinstance(type_, Optional):
             values[name] = Lit(value=None, type=type_, span=node.span)
+        elif name not in values:
+            r.problems.add("EXP001", f"field `{name}` of {quoted(str(wanted), 80)} is missing", node.span)
+            return failed(node)
     own = RecordOf(None, tuple((n, v.type) for n, v in values.items()))
     names = tuple(values)
     if isinstance(wanted, RecordOf) and fits(own, wanted):

@@ -21,6 +21,7 @@ from cfrc.lang.resolve.types_ import Types
 from cfrc.model.contract import Approval, Contract, Doubt, Fact, KeptEffect, Licence, Limit, Name, Obligation, Trust
 from cfrc.model.domain import Domain, Effect, Fluent
 from cfrc.model.expr import Expr, Lit
+from cfrc.model.types import Enum, Type
 from cfrc.model.values import Value
 from cfrc.source import Span
 
@@ -87,11 +88,9 @@ class _Contract:
         if name in self.places:
             self.problems.duplicate("name", name, item.name.span, self.places[name].span)
             return
-        if name in self.domain.fluents and not self.domain.fluents[name].params:
-            help = "give it another name, so that no expression is read two ways"
-            self.problems.add("NAM011", f"{quoted(name)} is a fluent of the domain", item.name.span, help)
         self.places[name] = item.name
         type_ = Types(self.problems, dict(self.domain.types)).resolve(item.type)
+        self._ambiguous(item.name, type_)
         known: dict[str, Expr] = {n: Lit(value=k.value, type=k.type, span=k.span) for n, k in self.names.items()}
         try:
             value = constant(
@@ -101,6 +100,17 @@ class _Contract:
             value = None
         targets = tuple(x for t_ in item.targets if (x := self._target(t_)) is not None)
         self.names[name] = Name(name, type_, value, item.kind == "fixed", origin(item.origin), targets, item.span)
+
+    def _ambiguous(self, name: t.Name, type_: Type) -> None:
+        fluent = self.domain.fluents.get(name.text)
+        if fluent is not None and not fluent.params:
+            what = "a fluent of the domain"
+        elif isinstance(type_, Enum) and name.text in type_.members:
+            what = f"a member of {quoted(type_.name)}"
+        else:
+            return
+        help = "give it another name, so that no expression is read two ways"
+        self.problems.add("NAM011", f"{quoted(name.text)} is {what}", name.span, help)
 
     def _target(self, target: t.Target) -> tuple[str, str] | None:
         tool = tool_named(target.tool, self.domain, self.problems)

@@ -141,6 +141,6 @@ def _goal(node: t.ExprNode, scope: Scope, problems: Problems) -> Goal | None:
 
         if name.text not in ARITY:
             help = f"{quoted(name.text)} is a tool; name the effect it causes" if name.text in domain.tools else None
-            problems.unknown("effect", name.text, [*domain.effects, *domain.fluents], name.span, "NAM005", help)
+            problems.unknown("effect", name.text, [*domain.effects, *domain.fluents], name.span, "NAM005", help=help)
             return None
     return StateGoal(Resolver(problems).check(node, BOOL, scope, "state that is owed"), node.span)

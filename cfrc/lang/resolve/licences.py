@@ -34,7 +34,7 @@ def resolve_within(item: t.WithinItem, scope: Scope, problems: Problems) -> list
         if of is None:
             help = "write `within tool …` to license an undeclared tool" if name.text in domain.tools else None
             problems.unknown(
-                "effect or fluent", name.text, [*domain.effects, *domain.fluents], name.span, "NAM005", help
+                "effect or fluent", name.text, [*domain.effects, *domain.fluents], name.span, "NAM005", help=help
             )
             continue
         args = arguments(pattern, of.params, inner, problems, wildcards=True)

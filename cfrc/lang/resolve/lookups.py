@@ -22,7 +22,7 @@ def effect_named(name: t.Name, domain: Domain, problems: Problems) -> Effect | N
     if found is None:
         help = f"{quoted(name.text)} is a fluent" if name.text in domain.fluents else None
         help = f"{quoted(name.text)} is a tool; name its effect" if name.text in domain.tools else help
-        problems.unknown("effect", name.text, domain.effects, name.span, "NAM005", help)
+        problems.unknown("effect", name.text, domain.effects, name.span, "NAM005", help=help)
     return found
 
 
@@ -31,7 +31,7 @@ def fluent_named(name: t.Name, domain: Domain, problems: Problems) -> Fluent | N
     found = domain.fluents.get(name.text)
     if found is None:
         help = f"{quoted(name.text)} is an effect" if name.text in domain.effects else None
-        problems.unknown("fluent", name.text, domain.fluents, name.span, "NAM005", help)
+        problems.unknown("fluent", name.text, domain.fluents, name.span, "NAM005", help=help)
     return found
 
 

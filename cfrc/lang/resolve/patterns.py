@@ -25,6 +25,7 @@ def bind(
     """
     names = [n for n, _ in params]
     bound: dict[str, t.ExprNode] = {}
+    before = len(problems.found)
     for i, arg in enumerate(args):
         if arg.name is None:
             if i >= len(names):
@@ -45,7 +46,7 @@ def bind(
         else:
             bound[arg.name.text] = arg.value
     missing = [n for n in names if n not in bound]
-    if missing and not partial:
+    if missing and not partial and len(problems.found) == before:
         what = ", ".join(f"`{n}`" for n in missing)
         problems.add(
             "EXP004", f"{quoted(func.text)} lacks its argument {what}", func.span, _signature(func.text, params)

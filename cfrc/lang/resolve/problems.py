@@ -44,9 +44,11 @@ class Problems:
         span: Span | None,
         code: str,
         otherwise: str | None = None,
+        *,
+        help: str | None = None,
     ) -> None:
-        """Add "unknown WHAT `word`" with a suggestion."""
-        self.add(code, f"unknown {what} {quoted(word)}", span, self.suggest(word, candidates, otherwise))
+        """Add "unknown WHAT `word`" with ``help``, or else a suggestion, or else ``otherwise``."""
+        self.add(code, f"unknown {what} {quoted(word)}", span, help or self.suggest(word, candidates, otherwise))
 
     def duplicate(self, what: str, word: str, span: Span | None, first: Span | None) -> None:
         """Add "duplicate WHAT `word`" that points at the first one too."""

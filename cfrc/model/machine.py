@@ -184,13 +184,13 @@ class Machine:
         step.footprint = call_footprint(step.tool, step.found, self.plan.sig, in_doubt)
 
     def _consistent(self, step: Step, found: Instances) -> None:
-        """Res: agrees with non-volatile fluents, does not witness what was refuted nor refute what is realized."""
+        """Res: agrees with what cannot have changed, does not witness what was refuted nor refute what is realized."""
         state, fluents = self.state, self.plan.contract.domain.fluents
         own = {(w.fluent, w.args): w.value for w in found.writes} if found.observes else {}
         for fluent, args, value in found.observes:
-            if fluents[fluent].volatile:
-                continue
             key = (fluent, args)
+            if fluents[fluent].volatile and key not in own and key not in state.pinned:
+                continue
             actual = own[key] if key in own else self.read(fluent, args)
             if not equal(actual, value):
                 raise Illegal(f"the result of {step.node} contradicts the state of {fluent}")

@@ -40,8 +40,7 @@ def build_run(paths: Paths, call: Call, pos: int) -> Run:
     for r in run.tool.requires:
         for c in conjuncts(r):
             run.requires.append((c, ev.total(c)))
-    # a call whose `requires` is false goes no further (it is a finding of its own)
-    run.base.extend(t.implies(run.called, r) for _, r in run.requires)
+    run.required = [x for _, r in run.requires if (x := t.implies(run.called, r)) is not t.true]
     run.needs_approval = t.and_(run.called, ev.total(run.tool.approved)) if run.tool.approved is not None else t.false
     run.result = _result(paths, run)
     paths.results[call.id] = run.result
@@ -83,7 +82,7 @@ def _arguments(paths: Paths, run: Run) -> None:
         else:
             run.args[p.name] = ev.as_type(ev.eval(given), p.type)
     run.arg_musts = [(n, t.and_(run.called, path)) for n, path in ev.musts]
-    run.base.append(t.implies(run.called, ev.defined()))
+    run.ready = [c for c in (t.implies(run.called, ev.defined()),) if c is not t.true]
 
 
 def _outcomes(paths: Paths, run: Run) -> None:
@@ -129,8 +128,7 @@ def _result(paths: Paths, run: Run) -> Shape:
                         break
     for o in tool.observes:
         path = _path(o.value)
-        plain = o.when is None and not o.generators and not paths.domain.fluents[o.fluent].volatile
-        if path is None or path in given or not plain or any(_uses_result(a) for a in o.args):
+        if path is None or path in given or o.when is not None or o.generators or any(_uses_result(a) for a in o.args):
             continue
         if not any(s.fluent == o.fluent for s in tool.sets):
             given[path] = ev.eval(ex.FluentRead(fluent=o.fluent, args=o.args, type=paths.domain.fluents[o.fluent].type))
@@ -272,11 +270,10 @@ def _receipt(paths: Paths, run: Run) -> None:
         run.base.append(t.implies(run.happened, ev.total(e)))
     for clause in tool.observes:
         for o in _writes(paths, run, clause, mask, run.pos, observed=True):
+            actual = paths.world.read(o.fluent, o.args, mask, run.pos, upto=run.pos)
+            run.base.append(t.implies(o.cond, equal(t, actual, o.value)))
             if paths.domain.fluents[o.fluent].volatile:
-                paths.world.write(o)
-            else:
-                actual = paths.world.read(o.fluent, o.args, mask, run.pos, upto=run.pos)
-                run.base.append(t.implies(o.cond, equal(t, actual, o.value)))
+                paths.world.write(o)  # from here on it is pinned
 
             run.reads.append(Read(o.fluent, o.key))
     _consistent(paths, run, mask)

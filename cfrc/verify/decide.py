@@ -50,7 +50,7 @@ class Decider:
     def decide(self, conditions: Iterable[Condition]) -> list[Finding]:
         t = self.paths.terms
         findings: list[Finding] = []
-        residue: dict[tuple[int, int], list[Condition]] = defaultdict(list)
+        residue: dict[tuple[int, int, int, bool], list[Condition]] = defaultdict(list)
         for c in conditions:
             self.obligations += 1
             if c.undecidable is not None:
@@ -62,17 +62,24 @@ class Decider:
                 findings.append(self._violated(c, View(t), None))
             else:
                 relevant = self.paths.restrictive
-                residue[c.mask & relevant, c.returned & relevant].append(c)
+                step = c.step if c.step is not None and relevant >> c.step & 1 else -1
+                residue[c.mask & relevant, c.returned & relevant, step, c.code == "PRS007"].append(c)
         for group in residue.values():
             findings.extend(self._group(group))
         return findings
 
     def _assumptions(self, c: Condition) -> list[Term]:
         found = self.paths.assume(c.mask & ~c.returned)
+        if c.step is not None:
+            found += self.paths.runs[c.step].ready
         rest = c.returned
         while rest:
             low = rest & -rest
-            found.extend(self.paths.runs[low.bit_length() - 1].base)
+            run = self.paths.runs[low.bit_length() - 1]
+            found += [*run.ready, *run.base]
+            if c.code != "PRS007":
+                # (of two unordered calls either may have made the other's `requires` true)
+                found += run.required
             rest ^= low
         return found
 

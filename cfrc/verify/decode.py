@@ -117,8 +117,8 @@ class View:
             self._apps = defaultdict(list)
             for app in self.terms.apps():
                 if app.args and app.args[0].sort.split(":")[0] in ("List", "Bag", "Map"):
-                    self._apps[self.leaf(app.args[0])].append(app)
-        return self._apps.get(self.leaf(term), [])
+                    self._apps[app.args[0].sort, self.leaf(app.args[0])].append(app)
+        return self._apps.get((term.sort, self.leaf(term)), [])
 
     def _collection(self, term: Term, t: ty.Type) -> Value:
         coll = self._literal_rows(term)

@@ -111,7 +111,7 @@ class Feasibility:
         # whether a chained instance is licensed depends on the receipt before it, which is not there yet
         harmless = [t.not_(c.bad) for c in self._harms(paths) if not (chained and c.code == "SCP001")]
         wanted = [*run.base, *harmless, hit]
-        required = [r for _, r in run.requires]
+        required = run.required
         if self._possible(paths, [*wanted, *required]):
             return None
         if not required or not self._possible(paths, wanted):

@@ -21,7 +21,7 @@ def needs(paths: Paths, core: set[int]) -> tuple[tuple[str, ...], tuple[str, ...
         if any(c.id in core for c in run.base):
             used.append(f"the receipt of {run.call.id}")
             todo.append(run.call.id)
-        if any(c.id in core for c in run.cont):
+        if any(c.id in core for c in (*run.ready, *run.required, *run.cont)):
             used.append(f"what {run.call.id} expects")
             todo.append(run.call.id)
     feeds = {r.call.id: sources(r.call) for r in paths.runs}

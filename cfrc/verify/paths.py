@@ -45,7 +45,7 @@ class Paths:
         for pos, call in enumerate(self.order.calls):
             run = build_run(self, call, pos)
             self.runs.append(run)
-            if run.base or run.cont:
+            if run.ready or run.required or run.base or run.cont:
                 self.restrictive |= 1 << pos
 
     def key_of(self, effect: str, values: Sequence[Value]) -> tuple[Key, ...]:
@@ -100,8 +100,7 @@ class Paths:
         while mask:
             low = mask & -mask
             run = self.runs[low.bit_length() - 1]
-            found.extend(run.base)
-            found.extend(run.cont)
+            found += [*run.ready, *run.required, *run.base, *run.cont]
             mask ^= low
         return found
 
@@ -116,7 +115,8 @@ class Paths:
         if len(preds) < len(terminal.after or ()) or not mentioned(terminal.when) <= self.order.position.keys():
             dead = t.true  # it waits for something that is not there
         alive = t.not_(dead)
-        return t.and_(alive, guard), ev.musts, t.implies(alive, ev.defined())
+        musts = [(n, t.and_(alive, reached)) for n, reached in ev.musts]
+        return t.and_(alive, guard), musts, t.implies(alive, ev.defined())
 
     def ends(self, terminal: Terminal) -> Term:
         """END({terminal}): it fires, and no other terminal does (that two may fire is a finding of its own)."""

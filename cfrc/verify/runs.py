@@ -53,6 +53,10 @@ class Run:
     arg_musts: list[tuple[str, Term]] = field(default_factory=list)
     requires: list[tuple[ex.Expr, Term]] = field(default_factory=list)
     needs_approval: Term = None  # type: ignore[assignment]
+    ready: list[Term] = field(default_factory=list)
+    """What holds when the call is made at all: its arguments are defined."""
+    required: list[Term] = field(default_factory=list)
+    """``requires``: where it is false the run goes no further (a finding of its own)."""
     base: list[Term] = field(default_factory=list)
     cont: list[Term] = field(default_factory=list)
     causes: list[Instance] = field(default_factory=list)

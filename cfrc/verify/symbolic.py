@@ -108,7 +108,7 @@ class Evaluator:
                 return self.fluent(f, tuple(self.eval(a) for a in args))
             case ex.Field(base=b, name=n):
                 base = self.plain(self.eval(b))
-                return base.items[n] if isinstance(base, Fields) else self.opaque(e)
+                return self.field(e, base, n)
             case ex.Index():
                 return self.index(e)
             case ex.If(cond=c, then=a, orelse=b):
@@ -122,6 +122,15 @@ class Evaluator:
                 return Scalar(self.connective(e), ty.BOOL)
             case ex.Apply():
                 return self.apply(e, [self.eval(a) for a in e.args])
+
+    def field(self, e: ex.Field, base: Shape, name: str) -> Shape:
+        """A record's field; a receipt of another tool may lack it: then it is undefined."""
+        if not isinstance(base, Fields):
+            return self.opaque(e)
+        if name in base.items:
+            return base.items[name]
+        self.define(self.terms.false)
+        return default(self.terms, e.type)
 
     def under(self, cond: Term, e: ex.Expr) -> Shape:
         """Evaluates where ``cond`` holds: what is collected is guarded by it."""

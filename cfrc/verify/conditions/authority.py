@@ -113,12 +113,14 @@ def _used_up(paths: Paths, group: Group) -> Iterator[Condition]:
     ]
     for tried, chosen in enumerate(combinations(users, group.copies + 1)):
         last = max((r for r, _ in chosen), key=lambda r: r.pos)
+        # a definite failure uses no approval up
+        used = t.and_(*(t.and_(m, r.happened) if r is not last else m for r, m in chosen))
         mask = paths.order.closed(r.pos for r, _ in chosen) & ~(1 << last.pos)
         first = next(r for r, _ in chosen if r is not last)
         yield Condition(
             kind="authority",
             code="AUT004",
-            bad=t.and_(*(m for _, m in chosen)),
+            bad=used,
             message=f"`{last.call.id}` uses the approval that `{first.call.id}` has already used",
             help="each approval is good for one call",
             mask=mask,

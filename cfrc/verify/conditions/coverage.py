@@ -44,10 +44,11 @@ def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Ite
             continue
         bad = t.and_(done, t.not_(covered))
         yield _uncovered(paths, o, terminal, t.and_(active, bad))
-        if o.name in terminal.claims:
-            yield _claim(paths, o, terminal, bad)
+        several = t.and_(done, assignments.several(o)) if o.choice == "one" else t.false
         if o.choice == "one":
-            yield _exclusive(paths, o, terminal, t.and_(active, done, assignments.several(o)))
+            yield _exclusive(paths, o, terminal, t.and_(active, several))
+        if o.name in terminal.claims:
+            yield _claim(paths, o, terminal, t.or_(bad, several))
     for group in assignments.groups():
         joint = assignments.joint(group)
         if joint is None:

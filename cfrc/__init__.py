@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cfrc.model.ledger import Ledger, Receipt
     from cfrc.model.verdict import Counterexample, Difference, Finding, Stats, Status, Step, Verdict
     from cfrc.source import Source, Span
+    from cfrc.verify import CheckResult, admit, audit_claims, audit_contract, run_check, support
 
 __version__ = "0.1.0"
 
@@ -36,9 +37,16 @@ _HOMES = {
     "cfrc.model.ledger": ("Ledger", "Receipt"),
     "cfrc.model.verdict": ("Counterexample", "Difference", "Finding", "Stats", "Status", "Step", "Verdict"),
     "cfrc.source": ("Source", "Span"),
+    "cfrc.verify": ("CheckResult", "admit", "audit_claims", "audit_contract", "run_check", "support"),
 }
 
 __all__ = [
+    "admit",
+    "support",
+    "audit_contract",
+    "audit_claims",
+    "run_check",
+    "CheckResult",
     "load",
     "load_contract",
     "load_proposal",

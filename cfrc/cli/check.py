@@ -41,6 +41,7 @@ def command(
     from cfrc.cli.judge import judged
     from cfrc.lang.diagnostics import SpecError
     from cfrc.verify import admit
+    from cfrc.verify.admission import DEFAULT_BUDGET
 
     if len(files) > 2:
         raise click.UsageError("give a contract and one file with proposals, or one file with both")
@@ -48,8 +49,8 @@ def command(
         cases = _cases(files, contract_name, names, roots)
     except SpecError as problem:
         return judged([], problem.diagnostics, out)
-    limit = {} if budget is None else {"budget": budget}
-    verdicts = [(admit(contract, proposal, **limit), contract, proposal) for contract, proposal in cases]
+    budget = budget or DEFAULT_BUDGET
+    verdicts = [(admit(contract, proposal, budget=budget), contract, proposal) for contract, proposal in cases]
     return worst([judged(verdicts, (), out), *(of_status(v.status) for v, _, _ in verdicts)])
 
 

@@ -21,8 +21,8 @@ def command(form: Literal["contract", "proposal", "ledger", "verdict"], output: 
 
         schema = verdict_schema()
     else:
-        from cfrc.lang.jsonforms.schema import schema as form_schema
+        from cfrc.lang.jsonforms.schema import json_schema
 
-        schema = form_schema(form)
+        schema = json_schema(form)
     write_result(json.dumps(schema, indent=2) + "\n", output)
     return Exit.HOLDS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -63,17 +62,18 @@ def _exit(ran: list[Ran], allow_empty: bool) -> Exit:
 def _run(path: str, spec: Spec, check: Check, budget: int | None) -> Ran:
     from cfrc.report.checks import Ran
     from cfrc.verify import run_check
+    from cfrc.verify.admission import DEFAULT_BUDGET
 
-    result = run_check(spec, check) if budget is None else run_check(spec, check, budget=budget)
+    result = run_check(spec, check, budget=budget or DEFAULT_BUDGET)
     return Ran(path, check, result.passed, result.verdict, result.message, _naming(spec, check))
 
 
 def _naming(spec: Spec, check: Check) -> Naming:
     """What the check is about, without the nodes that it leaves out."""
+    from cfrc.model.graph import without
     from cfrc.report.naming import Naming
 
     if check.target != "proposal":
         return Naming(spec.contracts.get(check.subject))
     proposal = spec.proposals[check.subject]
-    kept = tuple(n for n in proposal.nodes if n.id not in check.without)
-    return Naming(spec.contracts.get(proposal.contract), replace(proposal, nodes=kept))
+    return Naming(spec.contracts.get(proposal.contract), without(proposal, check.without))

@@ -20,6 +20,7 @@ def command(specs: tuple[str, ...], roots: tuple[str, ...], budget: int | None, 
     from cfrc.lang.diagnostics import Diagnostic, SpecError
     from cfrc.lang.load import load
     from cfrc.verify import support
+    from cfrc.verify.admission import DEFAULT_BUDGET
 
     verdicts: list[Judged] = []
     diagnostics: list[Diagnostic] = []
@@ -31,7 +32,7 @@ def command(specs: tuple[str, ...], roots: tuple[str, ...], budget: int | None, 
             diagnostics += problem.diagnostics
             continue
         own = [c for c in contracts if c.span is not None and c.span.source is source]
-        verdicts += [(support(contract), contract, None) for contract in own]
+        verdicts += [(support(contract, budget=budget or DEFAULT_BUDGET), contract, None) for contract in own]
     if not verdicts and not diagnostics:
         raise click.UsageError("these files declare no contract")
     return worst([judged(verdicts, diagnostics, out), *(of_status(v.status) for v, _, _ in verdicts)])

@@ -91,7 +91,7 @@ def _complaint(r: Ran, width: int) -> list[Line]:
     lines += excerpt(r.check.span, (), width)
     lines.append((("   expected: ", "good"), (clip(expected(r.check)), "")))
     lines.append((("      found: ", "bad"), (clip(found(r.verdict)), "")))
-    if r.message:
+    if r.message and not r.passed:
         lines.append((("       note: ", "note"), *prose(r.message)))
     lines.append(())
     return lines

@@ -44,8 +44,8 @@ _WRONG = {
 def story(run: Counterexample, names: Naming, code: str = "") -> tuple[list[Line], Line, list[Line]]:
     """The sentences up to the step that goes wrong, what goes wrong there, and the sentences after it.
 
-    ``code`` is the finding's, which decides how the failing part is spoken of. Values that do not matter are shown
-    as ``·``.
+    ``code`` is the finding's, which decides how the failing part is spoken of. Answers that do not matter are
+    shown as ``·``.
     """
     opening = _world(run, names)
     last = max((i for i, s in enumerate(run.order) if s.node == run.step), default=None)
@@ -115,8 +115,6 @@ def _sentence(step: Step, names: Naming) -> Line:
 
 
 def _arguments(step: Step, names: Naming) -> str:
-    if not step.relevant:
-        return "·" if step.args else ""
     return ", ".join(f"{clip(n, _NAME)}: {names.argument(step.tool, n, v)}" for n, v in step.args)
 
 

@@ -12,6 +12,7 @@ import pytest
 from cfrc.cli.exits import of_status
 from cfrc.model.verdict import Status
 from cfrc.report.schema import VerdictDocument
+from cfrc.verify.admission import DEFAULT_BUDGET
 from tests.cli.conftest import CONTRACT, DOMAIN, PROPOSAL
 from tests.cli.run import run
 
@@ -203,7 +204,7 @@ def test_the_budget_is_passed_on(verdict_is: VerdictIs, contract_file: Path, pro
     calls = verdict_is(Status.ADMITTED)
     run("check", contract_file, proposal_file, "--budget", "17")
     run("check", contract_file, proposal_file)
-    assert calls == [{"budget": 17}, {}]
+    assert calls == [{"budget": 17}, {"budget": DEFAULT_BUDGET}]
     assert run("check", contract_file, proposal_file, "--budget", "0").code == 2
     assert run("check", contract_file, proposal_file, "--budget", "much").code == 2
 

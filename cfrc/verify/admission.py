@@ -29,6 +29,7 @@ from cfrc.verify.conditions import (
     typing,
 )
 from cfrc.verify.decide import Decider
+from cfrc.verify.frame import Frame
 from cfrc.verify.needed import needs
 from cfrc.verify.paths import Paths
 from cfrc.verify.reach import unreachable
@@ -56,26 +57,50 @@ def admit(
     Returns a :class:`Verdict`: ``admitted``, ``undecided``, ``refused``, ``withheld`` (the contract itself is not
     supported) or ``complete``/``fresh`` (nothing to do). Never raises for any resolved input.
     """
-    start = perf_counter()
-    now = today if today is not None else datetime.now(timezone.utc)
-    supported = support(contract, budget=budget, today=now)
-    if supported.status is not Status.ADMITTED:
-        return Verdict(supported.status, contract.name, proposal.name, supported.findings, stats=supported.stats)
-    terms = Terms(fold=normalize)
-    paths = Paths(terms, contract, proposal)
-    decider = Decider(paths, budget, now)
-    findings = [*typing.findings(contract.domain, proposal), *static.findings(paths), *grounding.findings(paths)]
-    findings += decider.decide(conditions(paths, now))
-    if not paths.order.cycle:
-        findings += evidence.coverage_claims(paths)
-    if not any(f.severity != "note" for f in findings):
-        findings += unreachable(paths, decider)
-    findings += _idle(paths)
-    findings.sort(key=_place)
-    status = judge(findings)
-    needed, unneeded = needs(paths, decider.core) if status is Status.ADMITTED else ((), ())
-    stats = Stats(decider.obligations, decider.normalized, decider.solved, perf_counter() - start)
-    return Verdict(status, contract.name, proposal.name, tuple(findings), needed, unneeded, stats)
+    return Admission(contract, budget=budget, normalize=normalize, today=today).admit(proposal)
+
+
+class Admission:
+    """A contract prepared for judging any number of proposals: its support and its frame are worked out once.
+
+    Takes the same arguments as :func:`admit`. ``supported`` is the contract's own verdict (``cfrc verify``).
+    """
+
+    def __init__(
+        self,
+        contract: Contract,
+        *,
+        budget: int = DEFAULT_BUDGET,
+        normalize: bool = True,
+        today: date | datetime | None = None,
+    ) -> None:
+        self.contract = contract
+        self.budget = budget
+        self.today = today if today is not None else datetime.now(timezone.utc)
+        self.supported = support(contract, budget=budget, today=self.today)
+        self._frame = Frame(Terms(fold=normalize), contract)
+
+    def admit(self, proposal: Proposal) -> Verdict:
+        """Judges one proposal; see :func:`admit`."""
+        start = perf_counter()
+        contract = self.contract
+        if self.supported.status is not Status.ADMITTED:
+            own = self.supported
+            return Verdict(own.status, contract.name, proposal.name, own.findings, stats=own.stats)
+        paths = Paths(self._frame, proposal)
+        decider = Decider(paths, self.budget, self.today)
+        findings = [*typing.findings(contract.domain, proposal), *static.findings(paths), *grounding.findings(paths)]
+        findings += decider.decide(conditions(paths, self.today))
+        if not paths.order.cycle:
+            findings += evidence.coverage_claims(paths)
+        if not any(f.severity != "note" for f in findings):
+            findings += unreachable(paths, decider)
+        findings += _idle(paths)
+        findings.sort(key=_place)
+        status = judge(findings)
+        needed, unneeded = needs(paths, decider.core) if status is Status.ADMITTED else ((), ())
+        stats = Stats(decider.obligations, decider.normalized, decider.solved, perf_counter() - start)
+        return Verdict(status, contract.name, proposal.name, tuple(findings), needed, unneeded, stats)
 
 
 def judge(findings: list[Finding]) -> Status:

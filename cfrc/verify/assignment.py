@@ -11,11 +11,12 @@ from collections.abc import Iterator
 
 from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Obligation, StateGoal
-from cfrc.verify.goals import Candidate, effect_goals, literal_key, pattern_match, references
+from cfrc.verify.frame import Key
+from cfrc.verify.goals import Candidate, pattern_match
+from cfrc.verify.owed import effect_goals, literal_key
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Instance, Run, match
 from cfrc.verify.shapes import Shape, leaves, literal
-from cfrc.verify.state import Key
 from cfrc.verify.terms import INT, Term
 
 COMBINATIONS = 3000
@@ -28,9 +29,7 @@ class Assignments:
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
         self.by_name = {o.name: o for o in paths.contract.obligations}
-        self.kept: dict[str, list[tuple[Key, ...]]] = defaultdict(list)
-        for k in paths.contract.kept:
-            self.kept[k.effect].append(paths.kept_key(k))
+        self.references = paths.frame.references
         self.ground: dict[tuple[str, tuple[Key | None, ...]], list[Instance]] = defaultdict(list)
         self.symbolic: dict[str, list[Instance]] = defaultdict(list)
         for effect, instances in paths.by_effect.items():
@@ -80,7 +79,7 @@ class Assignments:
         known = self._lasting.get(id(i))
         if known is None:
             t, order = self.paths.terms, self.paths.order
-            in_k = [match(t, i.args, k) for k in self.kept.get(i.effect, ())]
+            in_k = [match(t, i.args, k) for _, k in self.paths.frame.kept.get(i.effect, ())]
             undone = [
                 t.and_(u.cond, match(t, u.args, i.args))
                 for u in self.undoes.get(i.effect, ())
@@ -97,7 +96,7 @@ class Assignments:
         paths, t = self.paths, self.paths.terms
         for goal in effect_goals(o):
             for i in self._candidates(goal):
-                if not all(r in discharges for r in references(o)):
+                if not all(r in discharges for r in self.references[o.name]):
                     continue
                 hit = pattern_match(
                     paths, i.shapes, goal, o.exists, o.where, len(paths.runs), paths.everything, discharges=discharges
@@ -136,7 +135,7 @@ class Assignments:
         """The ways in which calls of H (of the bitset ``before``, if given) may stand for the obligations that this one
         refers to, each with the condition that they realize them."""
         choices: list[tuple[dict[str, Shape], Term]] = [({}, self.paths.terms.true)]
-        for ref in sorted(references(o)):
+        for ref in sorted(self.references[o.name]):
             runs = [r for r in self.paths.runs if before is None or before >> r.pos & 1]
             options = [(r.result, self.realized(self.by_name[ref], r)) for r in runs if r.result is not None]
             choices = [
@@ -169,7 +168,7 @@ class Assignments:
             if x.name in seen:
                 return
             seen.add(x.name)
-            for r in sorted(references(x)):
+            for r in sorted(self.references[x.name]):
                 if r in self.by_name:
                     visit(self.by_name[r])
             order.append(x)
@@ -182,11 +181,17 @@ class Assignments:
     def groups(self) -> list[list[Obligation]]:
         """Obligations whose assignments constrain each other: distinct existentials of one effect, shared references."""
         linked: dict[str, set[str]] = defaultdict(set)
-        for a in self.paths.contract.obligations:
-            for b in self.paths.contract.obligations:
-                if a.name < b.name and (self._distinct(a, b) or references(a) & references(b)):
-                    linked[a.name].add(b.name)
-                    linked[b.name].add(a.name)
+        shared: dict[str, list[Obligation]] = defaultdict(list)
+        for o in self.paths.contract.obligations:
+            rivals = [f"ref {r}" for r in self.references[o.name]]
+            if o.exists and not o.shared:
+                rivals += [g.effect for g in effect_goals(o)]
+            for r in rivals:
+                shared[r].append(o)
+        for peers in shared.values():
+            for a, b in zip(peers, peers[1:], strict=False):
+                linked[a.name].add(b.name)
+                linked[b.name].add(a.name)
         groups, seen = [], set()
         for name in linked:
             if name in seen:
@@ -230,6 +235,9 @@ class Assignments:
                 disjuncts.append(cond)
                 return True
             o = group[index]
+            if index < len(group) - 1:
+                # an inactive obligation gets no receipt, so nothing can refer to it
+                cond = t.and_(cond, self.active(o))
             if o.count > 1:
                 counts = [t.ite(c.cond, t.const(INT, 1), t.const(INT, 0)) for c in self.candidates(o, results)]
                 enough = t.le(t.const(INT, o.count), t.add(t.const(INT, 0), *counts))

@@ -283,9 +283,8 @@ def _consistent(paths: Paths, run: Run, mask: int) -> None:
     """A receipt neither refutes what is realized nor witnesses what was refuted."""
     t = paths.terms
     for r in run.refutes:
-        for kept in paths.contract.kept:
-            if kept.effect == r.effect:
-                run.base.append(t.not_(t.and_(r.cond, match(t, r.args, paths.kept_key(kept)))))
+        for _, key in paths.frame.kept.get(r.effect, ()):
+            run.base.append(t.not_(t.and_(r.cond, match(t, r.args, key))))
         for other in paths.by_effect.get(r.effect, ()):
             if mask >> other.pos & 1:
                 undone = [

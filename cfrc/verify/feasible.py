@@ -17,7 +17,9 @@ from cfrc.model.graph import Call, Proposal
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.conditions import limits, preservation, scope
-from cfrc.verify.goals import Unbound, pattern_match, references
+from cfrc.verify.frame import Frame
+from cfrc.verify.goals import Unbound, pattern_match
+from cfrc.verify.owed import references
 from cfrc.verify.paths import Paths
 from cfrc.verify.shapes import Shape, unknown
 from cfrc.verify.solve import Session
@@ -38,9 +40,9 @@ class Feasibility:
         self.settable = {s.fluent for t in self.tools for s in t.sets}
         self.refutable = {r.effect for t in self.tools for r in t.refutes}
         # in a hypothetical call every parameter is open, also those with a default
-        self._free = {
-            t.name: replace(t, params=tuple(replace(p, default=None) for p in t.params)) for t in self.tools
-        }
+        free = {t.name: replace(t, params=tuple(replace(p, default=None) for p in t.params)) for t in self.tools}
+        domain = replace(contract.domain, tools={**contract.domain.tools, **free})
+        self._frame = Frame(Terms(), replace(contract, domain=domain))
 
     def judge(self, o: Obligation) -> Iterator[Finding]:
         """Nothing when the obligation could be discharged (or nobody knows); otherwise why it cannot."""
@@ -97,10 +99,8 @@ class Feasibility:
         return self._ask(paths, t.or_(*hits), chained=bool(references(o)))
 
     def _paths(self, tool: Tool, args: dict[str, ex.Expr]) -> Paths:
-        domain = replace(self.contract.domain, tools={**self.contract.domain.tools, tool.name: self._free[tool.name]})
-        contract = replace(self.contract, domain=domain)
         probe = Call(PROBE, tool.name, args, span=tool.span)
-        return Paths(Terms(), contract, Proposal("", self.contract.name, (probe,)))
+        return Paths(self._frame, Proposal("", self.contract.name, (probe,)))
 
     def _ask(self, paths: Paths, hit: Term, chained: bool = False) -> str | None:
         """Whether the hit is possible without doing harm; first with the tool's preconditions, then without."""
@@ -144,7 +144,7 @@ class Feasibility:
     def _state(self, goal: StateGoal) -> str | None:
         """A state goal may hold already, or be brought about by one allowed call; goals over several fluents are left open."""
         fluents = {x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}
-        empty = Paths(Terms(), self.contract, Proposal("", self.contract.name, ()))
+        empty = Paths(self._frame, Proposal("", self.contract.name, ()))
         if self._possible(empty, [empty.evaluator(0, 0).total(goal.condition)]):
             return None
         if len(fluents) > 1 and fluents <= self.settable:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from cfrc.model import expr as ex
-from cfrc.model.contract import EffectGoal, Licence, Obligation
+from cfrc.model.contract import EffectGoal, Licence
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Instance
 from cfrc.verify.shapes import Fields, Items, Maybe, Shape, equal
@@ -117,20 +117,3 @@ def _bind_all(pairs: Sequence[tuple[ex.Expr, Shape]], names: set[str], bound: Bi
     for e, s in pairs:
         found = [more for b in found for more in _bind(e, s, names, b)]
     return found
-
-
-def effect_goals(o: Obligation) -> list[EffectGoal]:
-    return [g for g in o.goals if isinstance(g, EffectGoal)]
-
-
-def references(o: Obligation) -> set[str]:
-    """The obligations whose receipts this one mentions."""
-    exprs = [a for g in effect_goals(o) for a in g.args if a is not None]
-    exprs += [o.where] if o.where is not None else []
-    exprs += [g.condition for g in o.goals if not isinstance(g, EffectGoal)]
-    return {x.obligation for e in exprs for x in ex.walk(e) if isinstance(x, ex.Discharge)}
-
-
-def literal_key(goal: EffectGoal) -> bool:
-    """Whether the goal is fully literal: such goals are looked up by hashing."""
-    return all(isinstance(a, ex.Lit) for a in goal.args)

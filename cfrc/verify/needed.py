@@ -41,7 +41,8 @@ def _discharging(paths: Paths) -> list[str]:
     found = []
     for o in paths.contract.obligations:
         fluents = {f for g in o.goals if isinstance(g, StateGoal) for f in assignments.fluents(g)}
-        found += [r.call.id for r in paths.runs if any(w.fluent in fluents for w in r.writes)]
+        if fluents:
+            found += [r.call.id for r in paths.runs if any(w.fluent in fluents for w in r.writes)]
         try:
             for discharges, _ in assignments.receipts(o):
                 found += [

@@ -8,17 +8,14 @@ go on (``expect``, ``until``, defined projections, ``requires``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from cfrc.model import expr as ex
-from cfrc.model.contract import Contract, KeptEffect
 from cfrc.model.graph import Proposal, Terminal
-from cfrc.model.values import Value
 from cfrc.verify.calls import build_run
+from cfrc.verify.frame import Frame
 from cfrc.verify.order import Order, arrange, mentioned
 from cfrc.verify.runs import Instance, Read, Run, failures
-from cfrc.verify.shapes import Shape, leaves, literal
-from cfrc.verify.state import Key, World
+from cfrc.verify.shapes import Shape
+from cfrc.verify.state import World
 from cfrc.verify.symbolic import Evaluator
 from cfrc.verify.terms import Term, Terms
 
@@ -26,15 +23,15 @@ from cfrc.verify.terms import Term, Terms
 class Paths:
     """All symbolic runs of one proposal. ``runs[i]`` is the call at position ``i`` of the linearization."""
 
-    def __init__(self, terms: Terms, contract: Contract, proposal: Proposal) -> None:
-        self.terms = terms
-        self.contract = contract
-        self.domain = contract.domain
+    def __init__(self, frame: Frame, proposal: Proposal) -> None:
+        self.frame = frame
+        self.terms: Terms = frame.terms.fork()
+        self.contract = frame.contract
+        self.domain = frame.domain
         self.proposal = proposal
         self.order: Order = arrange(proposal)
-        self.world = World(terms, contract)
+        self.world = World(self.terms, frame)
         self.names: dict[ex.Expr, int] = {}
-        self.constants = {n: literal(terms, v.value, v.type) for n, v in contract.names.items()}
         self.results: dict[str, Shape] = {}
         self.runs: list[Run] = []
         self.handled = _handled(proposal)
@@ -48,15 +45,6 @@ class Paths:
             if run.ready or run.required or run.base or run.cont:
                 self.restrictive |= 1 << pos
 
-    def key_of(self, effect: str, values: Sequence[Value]) -> tuple[Key, ...]:
-        """The canonical key of an effect instance with concrete arguments."""
-        params = self.domain.effects[effect].params
-        t = self.terms
-        return tuple(tuple(leaves(t, literal(t, v, want))) for v, (_, want) in zip(values, params, strict=True))
-
-    def kept_key(self, kept: KeptEffect) -> tuple[Key, ...]:
-        return self.key_of(kept.effect, kept.args)
-
     def run_of(self, node: str) -> Run | None:
         pos = self.order.position.get(node)
         return self.runs[pos] if pos is not None and pos < len(self.runs) else None
@@ -64,7 +52,7 @@ class Paths:
     def evaluator(self, at: int, mask: int, upto: int = -1, reads: list[Read] | None = None) -> Evaluator:
         """An evaluator in the state after the calls in ``mask`` (and ``upto``), for the reader at position ``at``."""
         ev = Evaluator(self.terms, self.names, results=self.results, outcome=self.outcome)
-        ev.vars.update(self.constants)
+        ev.constants = self.frame.constants
 
         def read(name: str, args: tuple[Shape, ...]) -> Shape:
             typed, ok = self.world.typed(name, args)

@@ -9,8 +9,9 @@ from cfrc.model import expr as ex
 from cfrc.model import types as ty
 from cfrc.model.domain import EffectClause, Tool
 from cfrc.model.graph import Call
+from cfrc.verify.frame import Key
 from cfrc.verify.shapes import Shape, unknown
-from cfrc.verify.state import Key, Write
+from cfrc.verify.state import Write
 from cfrc.verify.terms import Term, Terms
 
 

@@ -12,12 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cfrc.model.contract import Contract
 from cfrc.model.domain import FluentClause
-from cfrc.verify.shapes import Shape, choose, convert, equal, leaves, literal, unknown
+from cfrc.verify.frame import Frame, Key
+from cfrc.verify.shapes import Shape, choose, convert, equal, leaves, unknown
 from cfrc.verify.terms import Term, Terms
-
-Key = tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +42,19 @@ class World:
     ``fresh`` every unpinned volatile read as (fluent, position of the reader)."""
 
     terms: Terms
-    contract: Contract
-    facts: dict[tuple[str, Key], Shape] = field(default_factory=dict)
-    by_fluent: dict[str, list[tuple[Key, Shape]]] = field(default_factory=lambda: defaultdict(list))
+    frame: Frame
     initials: dict[tuple[str, Key], tuple[tuple[Shape, ...], Shape]] = field(default_factory=dict)
     fresh: dict[tuple[str, int, Key], tuple[tuple[Shape, ...], Shape]] = field(default_factory=dict)
     cells: dict[tuple[str, Key], list[Write]] = field(default_factory=lambda: defaultdict(list))
     open: dict[str, list[Write]] = field(default_factory=lambda: defaultdict(list))
     all: dict[str, list[Write]] = field(default_factory=lambda: defaultdict(list))
 
-    def __post_init__(self) -> None:
-        for fact in self.contract.facts:
-            fluent = self.contract.domain.fluents[fact.fluent]
-            if fluent.volatile:
-                continue  # others may have changed it before the first step
-            args = tuple(literal(self.terms, v, t) for v, (_, t) in zip(fact.args, fluent.params, strict=True))
-            key = self.key(args)
-            self.facts[fact.fluent, key] = literal(self.terms, fact.value, fluent.type)
-            self.by_fluent[fact.fluent].append((key, self.facts[fact.fluent, key]))
-
     def key(self, args: tuple[Shape, ...]) -> Key:
         return tuple(t for a in args for t in leaves(self.terms, a))
 
     def typed(self, fluent: str, args: tuple[Shape, ...]) -> tuple[tuple[Shape, ...], Term]:
         """Arguments converted to the fluent's parameter types, and when that is defined."""
-        params = self.contract.domain.fluents[fluent].params
+        params = self.frame.domain.fluents[fluent].params
         done = [convert(self.terms, a, t) for a, (_, t) in zip(args, params, strict=True)]
         return tuple(a for a, _ in done), self.terms.and_(*(ok for _, ok in done))
 
@@ -97,7 +83,7 @@ class World:
         t = self.terms
         key = self.key(args)
         pending: list[tuple[Term, Shape]] = []
-        volatile = self.contract.domain.fluents[fluent].volatile
+        volatile = self.frame.domain.fluents[fluent].volatile
         for w in self.before(fluent, key, mask, upto):
             if w.observed and not volatile:
                 continue
@@ -116,22 +102,22 @@ class World:
 
     def initial(self, fluent: str, args: tuple[Shape, ...], key: Key) -> Shape:
         """The instance's value at the freeze: a known fact, or an uninterpreted function of the instance."""
-        known = self.facts.get((fluent, key))
+        known = self.frame.facts.get((fluent, key))
         if known is not None:
             return known
         t = self.terms
         value = unknown(
-            t, self.contract.domain.fluents[fluent].type, lambda s, sort: t.app(sort, f"{fluent}#0{s}", key)
+            t, self.frame.domain.fluents[fluent].type, lambda s, sort: t.app(sort, f"{fluent}#0{s}", key)
         )
         self.initials.setdefault((fluent, key), (args, value))
-        for other, fact in self.by_fluent.get(fluent, ()):
+        for other, fact in self.frame.facts_of.get(fluent, ()):
             value = choose(t, t.eq_all(key, other), fact, value)
         return value
 
     def unpinned(self, fluent: str, args: tuple[Shape, ...], key: Key, at: int) -> Shape:
         t = self.terms
         name = f"{fluent}@{at}"
-        value = unknown(t, self.contract.domain.fluents[fluent].type, lambda s, sort: t.app(sort, f"{name}{s}", key))
+        value = unknown(t, self.frame.domain.fluents[fluent].type, lambda s, sort: t.app(sort, f"{name}{s}", key))
         self.fresh.setdefault((fluent, at, key), (args, value))
         return value
 

@@ -20,7 +20,8 @@ from cfrc.model.verdict import Finding, Stats, Status, Verdict
 from cfrc.verify.assignment import Assignments
 from cfrc.verify.condition import spans
 from cfrc.verify.feasible import Feasibility
-from cfrc.verify.goals import effect_goals, references
+from cfrc.verify.frame import Frame
+from cfrc.verify.owed import effect_goals, references
 from cfrc.verify.paths import Paths
 from cfrc.verify.terms import Terms
 
@@ -29,7 +30,7 @@ def support(contract: Contract, *, budget: int = 20_000_000, today: date | datet
     """``admitted`` when the contract is supported and open; ``withheld`` with reasons; ``complete`` or ``fresh``."""
     start = perf_counter()
     findings = [*_sources(contract), *_facts(contract), *_kept(contract), *_cycles(contract)]
-    paths = Paths(Terms(), contract, Proposal("", contract.name, ()))
+    paths = Paths(Frame(Terms(), contract), Proposal("", contract.name, ()))
     assignments = Assignments(paths)
     open_ = [o for o in contract.obligations if assignments.active(o) is not paths.terms.false]
     feasibility = Feasibility(contract, budget)

@@ -46,8 +46,8 @@ class Evaluator:
     terms: Terms
     names: dict[ex.Expr, int]
     vars: dict[str, Shape] = field(default_factory=dict)
+    constants: Mapping[str, Shape] = field(default_factory=dict)
     results: Mapping[str, Shape] = field(default_factory=dict)
-    returned: Mapping[str, Term] = field(default_factory=dict)
     outcome: Callable[[str, str], Term] | None = None
     fluent: ReadFluent = no_fluents
     discharges: Mapping[str, Shape] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Evaluator:
             case ex.Lit(value=v, type=t):
                 return literal(self.terms, v, t)
             case ex.Var(name=n):
-                return self.vars[n]
+                return self.vars[n] if n in self.vars else self.constants[n]
             case ex.NodeResult(node=n):
                 self.musts.append((n, self.terms.and_(*self.path)))
                 return self.results[n]
@@ -358,7 +358,7 @@ class Evaluator:
             if isinstance(x, ex.FluentRead):
                 if any(isinstance(y, ex.Var) and y.name in bound for y in ex.walk(x)):
                     # reads a state at unknown instances: nothing may be shared between two evaluations
-                    inputs.append(t.const(INT, len(self.names) + len(t._table)))
+                    inputs.append(t.const(INT, len(self.names) + t.size))
                 else:
                     inputs.extend(leaves(t, self.eval(x)))
             elif (isinstance(x, ex.Var) and x.name not in bound) or isinstance(x, ex.NodeResult | ex.Discharge):

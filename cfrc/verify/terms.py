@@ -11,7 +11,7 @@ Sorts are strings: ``Bool``, ``Int``, ``Real``, ``Enum:<n>`` (an integer below n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -44,18 +44,34 @@ class Term:
 class Terms:
     """A factory of interned terms. All terms of one admission come from one factory."""
 
-    def __init__(self, fold: bool = True) -> None:
+    def __init__(self, fold: bool = True, base: Terms | None = None) -> None:
         self.fold = fold
         self._table: dict[Any, Term] = {}
+        self._base: dict[Any, Term] = base._table if base is not None else {}
+        self._offset = len(self._base)
         self.true = self.const(BOOL, True)
         self.false = self.const(BOOL, False)
 
+    def fork(self) -> Terms:
+        """A factory that shares the terms made so far and keeps new ones to itself. Nothing may be added to ``self`` after."""
+        return Terms(self.fold, self)
+
     def _make(self, op: str, sort: str, args: tuple[Term, ...], data: Any = None) -> Term:
-        key = (op, sort, tuple([a.id for a in args]), data)
+        key = (op, sort, tuple([a.id for a in args]), data) if args else (op, sort, data)
         found = self._table.get(key)
         if found is None:
-            found = self._table[key] = Term(op, sort, args, data, len(self._table))
+            found = self._base.get(key)
+            if found is None:
+                found = self._table[key] = Term(op, sort, args, data, self._offset + len(self._table))
         return found
+
+    @property
+    def size(self) -> int:
+        return self._offset + len(self._table)
+
+    def _all(self) -> Iterator[Term]:
+        yield from self._base.values()
+        yield from self._table.values()
 
     # -- leaves -------------------------------------------------------------------------------------------------
 
@@ -236,14 +252,14 @@ class Terms:
 
     def apps(self) -> list[Term]:
         """Every uninterpreted application made so far."""
-        return [t for t in self._table.values() if t.op == "app"]
+        return [t for t in self._all() if t.op == "app"]
 
     def colls(self, sort: str) -> list[Term]:
         """Every literal collection of the sort made so far."""
-        return [t for t in self._table.values() if t.op == "coll" and t.sort == sort]
+        return [t for t in self._all() if t.op == "coll" and t.sort == sort]
 
     def literals(self, sort: str) -> list[Term]:
-        return [t for t in self._table.values() if t.op == "const" and t.sort == sort]
+        return [t for t in self._all() if t.op == "const" and t.sort == sort]
 
     def rebuild(self, term: Term, args: list[Term]) -> Term:
         """The term with other arguments, folded: evaluates an interpreted operator on literals."""

@@ -13,7 +13,8 @@ from cfrc.model.contract import Obligation, StateGoal
 from cfrc.model.graph import Terminal
 from cfrc.verify.assignment import Assignments
 from cfrc.verify.condition import Condition, spans
-from cfrc.verify.goals import Unbound, effect_goals
+from cfrc.verify.goals import Unbound
+from cfrc.verify.owed import effect_goals
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Run
 from cfrc.verify.terms import Term

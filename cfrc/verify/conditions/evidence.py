@@ -13,7 +13,7 @@ from cfrc.model.contract import StateGoal
 from cfrc.model.graph import Call, Terminal
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import Condition, spans
-from cfrc.verify.goals import effect_goals
+from cfrc.verify.owed import effect_goals
 from cfrc.verify.paths import Paths
 
 

@@ -15,10 +15,11 @@ from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Obligation
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.conditions.preservation import project
+from cfrc.verify.frame import Key
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Instance, match
 from cfrc.verify.shapes import equal, leaves, literal
-from cfrc.verify.state import Key, Write
+from cfrc.verify.state import Write
 from cfrc.verify.terms import Term
 
 

@@ -80,7 +80,7 @@ def _frozen(paths: Paths, limit: Limit) -> Iterator[Frozen]:
         share = _share(paths, limit, shapes, t.true, -1)
         if share is None:
             continue
-        key = paths.key_of(source.effect, source.args)
+        key = paths.frame.key_of(source.effect, source.args)
         refuters = tuple(
             (r.pos, t.and_(r.cond, match(t, r.args, key)))
             for run in (paths.runs if doubted else ())

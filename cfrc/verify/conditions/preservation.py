@@ -11,29 +11,24 @@ from collections.abc import Iterator
 
 from cfrc.model.contract import Doubt
 from cfrc.verify.condition import Condition, spans
+from cfrc.verify.frame import Key
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Instance, Run, match
 from cfrc.verify.shapes import equal, literal
-from cfrc.verify.state import Key
 from cfrc.verify.terms import Term
 
 
 def conditions(paths: Paths) -> Iterator[Condition]:
-    kept = defaultdict(list)
-    for k in paths.contract.kept:
-        kept[k.effect].append((k, paths.kept_key(k)))
-    doubts = defaultdict(list)
-    for d in paths.contract.doubts:
-        doubts[d.effect].append((d, paths.key_of(d.effect, d.args)))
+    kept, doubts = paths.frame.kept, paths.frame.doubts
     residues = defaultdict(list)
     for run in paths.runs:
         for r in run.residues:
             residues[r.effect].append(r)
     for run in paths.runs:
         for c in run.causes:
-            for k, key in kept[c.effect]:
+            for k, key in kept.get(c.effect, ()):
                 yield from _repeats_kept(paths, run, c, key, k.span)
-            for d, key in doubts[c.effect]:
+            for d, key in doubts.get(c.effect, ()):
                 retry = _idempotent_retry(paths, run, d)
                 yield from _repeats_doubt(paths, run, c, key, paths.terms.true, -1, retry, d.span)
             for r in residues[c.effect]:
@@ -41,7 +36,7 @@ def conditions(paths: Paths) -> Iterator[Condition]:
                     retry = _same_call(paths, run, paths.runs[r.pos])
                     yield from _repeats_doubt(paths, run, c, r.args, r.cond, r.pos, retry, r.clause.span)
         for u in run.undoes:
-            for k, key in kept[u.effect]:
+            for k, key in kept.get(u.effect, ()):
                 yield _at(
                     paths, run, "PRS003", paths.terms.and_(u.cond, match(paths.terms, u.args, key)),
                     f"`{run.call.id}` may undo `{u.effect}`, which is kept", "leave what is done in place",
@@ -144,23 +139,13 @@ def _idempotent_retry(paths: Paths, run: Run, d: Doubt) -> Term:
 
 def _kept_fluents(paths: Paths, run: Run) -> Iterator[Condition]:
     t = paths.terms
-    for fact in paths.contract.facts if run.writes else ():
-        fluent = paths.domain.fluents[fact.fluent]
-        if not fact.kept:
-            continue
-        key = tuple(
-            x
-            for v, (_, want) in zip(fact.args, fluent.params, strict=True)
-            for x in paths.world.key((literal(t, v, want),))
-        )
-        for w in run.writes:
-            if w.fluent == fact.fluent:
-                differs = t.not_(equal(t, w.value, literal(t, fact.value, fluent.type)))
-                yield _at(
-                    paths, run, "PRS005", t.and_(w.cond, t.eq_all(key, w.key), differs),
-                    f"`{run.call.id}` may change `{fact.fluent}`, which is kept", "leave the kept value in place",
-                    spans(("kept here", fact.span), ("the clause", w.clause.span)),
-                )  # fmt: skip
+    for w in run.writes:
+        for fact, key, value in paths.frame.kept_facts.get(w.fluent, ()):
+            bad = t.and_(w.cond, t.eq_all(key, w.key), t.not_(equal(t, w.value, value)))
+            yield _at(
+                paths, run, "PRS005", bad, f"`{run.call.id}` may change `{fact.fluent}`, which is kept",
+                "leave the kept value in place", spans(("kept here", fact.span), ("the clause", w.clause.span)),
+            )  # fmt: skip
 
 
 def _repeats_key(paths: Paths) -> Iterator[Condition]:

@@ -1,0 +1,23 @@
+"""Turns obligations into what can be known of them without any run: their effect goals, references, literal arguments."""
+
+from __future__ import annotations
+
+from cfrc.model import expr as ex
+from cfrc.model.contract import EffectGoal, Obligation
+
+
+def effect_goals(o: Obligation) -> list[EffectGoal]:
+    return [g for g in o.goals if isinstance(g, EffectGoal)]
+
+
+def references(o: Obligation) -> set[str]:
+    """The obligations whose receipts this one mentions."""
+    exprs = [a for g in effect_goals(o) for a in g.args if a is not None]
+    exprs += [o.where] if o.where is not None else []
+    exprs += [g.condition for g in o.goals if not isinstance(g, EffectGoal)]
+    return {x.obligation for e in exprs for x in ex.walk(e) if isinstance(x, ex.Discharge)}
+
+
+def literal_key(goal: EffectGoal) -> bool:
+    """Whether the goal is fully literal: such goals are looked up by hashing."""
+    return all(isinstance(a, ex.Lit) for a in goal.args)

@@ -30,6 +30,7 @@ class Encoder:
         self._codes: dict[str, Any] = {}
         self._colls: dict[str, list[Term]] = defaultdict(list)
         self._members: dict[str, list[Term]] = defaultdict(list)
+        self._elements: dict[str, list[Term]] = defaultdict(list)
 
     def sort(self, name: str) -> Any:
         if name.startswith("Enum:"):
@@ -123,11 +124,31 @@ class Encoder:
                 self.emit((self._memo[t.id] == self._memo[other.id]) == self.encode(same))
             for m in self._members[t.sort]:
                 self._membership(m, t)
+            for e in self._elements[t.sort]:
+                self._element(e, t)
             self._colls[t.sort].append(t)
         elif t.op == "app" and t.data == "has":
             for c in self._colls[t.args[0].sort]:
                 self._membership(t, c)
             self._members[t.args[0].sort].append(t)
+        elif t.op == "app" and t.args and str(t.data).startswith(("get", "nth")):
+            for c in self._colls[t.args[0].sort]:
+                self._element(t, c)
+            self._elements[t.args[0].sort].append(t)
+
+    def _element(self, access: Term, coll: Term) -> None:
+        """If the collection asked is this literal one, the element is the one that it has there."""
+        keyed, suffixes = self.terms.layouts[coll.sort]
+        suffix = str(access.data)[3:]
+        if suffix not in suffixes:
+            return
+        leaf = keyed + suffixes.index(suffix)
+        same = self._memo[access.args[0].id] == self._memo[coll.id]
+        for i, row in enumerate(self.terms.rows(coll)):
+            where = row[:keyed] if keyed else (self.terms.const("Int", i),)
+            here = self.encode(self.terms.eq_all(where, access.args[1:]))
+            value = self.encode(row[leaf])
+            self.emit(z3.Implies(z3.And(same, here), self._memo[access.id] == value))
 
     def _sizes(self, coll: Term) -> None:
         if not coll.sort.startswith("Map"):

@@ -167,6 +167,29 @@ def leaves(terms: Terms, shape: Shape) -> Iterator[Term]:
             yield as_term(terms, shape)
 
 
+def layout(t: ty.Type, suffix: str = "") -> Iterator[str]:
+    """The path suffixes of a type's leaves in canonical order: which accessor asks for which leaf."""
+    match t:
+        case ty.Optional(i):
+            yield suffix + "?"
+            yield from layout(i, suffix + "!")
+        case ty.RecordOf(_, fields):
+            for n, f in sorted(fields):
+                yield from layout(f, f"{suffix}.{n}")
+        case _:
+            yield suffix
+
+
+def row_layout(t: ty.Type) -> tuple[int, tuple[str, ...]]:
+    """How many leaves the key of a collection's row has, and the suffixes of its element's leaves."""
+    match t:
+        case ty.MapOf(k, v):
+            return len(list(layout(k))), tuple(layout(v))
+        case ty.ListOf(i) | ty.BagOf(i):
+            return 0, tuple(layout(i))
+    return 0, ("",)
+
+
 def as_term(terms: Terms, shape: Shape) -> Term:
     """The single term of a scalar or collection."""
     if isinstance(shape, Scalar):
@@ -177,7 +200,10 @@ def as_term(terms: Terms, shape: Shape) -> Term:
         key = tuple(leaves(terms, shape.keys[i])) if shape.keys is not None else ()
         rows.append((*key, *leaves(terms, item)))
     width = len(rows[0]) if rows else 0
-    return terms.coll(sort_of(shape.type), [t for r in rows for t in r], width)
+    sort = sort_of(shape.type)
+    if sort not in terms.layouts:
+        terms.layouts[sort] = row_layout(shape.type)
+    return terms.coll(sort, [t for r in rows for t in r], width)
 
 
 def convert(terms: Terms, shape: Shape, wanted: ty.Type) -> tuple[Shape, Term]:

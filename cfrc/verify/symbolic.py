@@ -61,7 +61,10 @@ class Evaluator:
 
     def bool(self, e: ex.Expr) -> Term:
         """A condition's term (undefinedness is collected in ``defs``)."""
-        return as_term(self.terms, self.plain(self.eval(e)))
+        shape = self.plain(self.eval(e))
+        if sort_of(shape.type) != BOOL:
+            return self.terms.sym(BOOL, f"!ill-typed {self.names.setdefault(e, len(self.names))}")  # a typing finding
+        return as_term(self.terms, shape)
 
     def total(self, e: ex.Expr) -> Term:
         """A condition that counts as false where it is undefined."""

@@ -49,6 +49,8 @@ class Terms:
         self._table: dict[Any, Term] = {}
         self._base: dict[Any, Term] = base._table if base is not None else {}
         self._offset = len(self._base)
+        self.layouts: dict[str, tuple[int, tuple[str, ...]]] = dict(base.layouts) if base is not None else {}
+        """Per collection sort of a literal: how many leaves its key has, and the path suffixes of its elements' leaves."""
         self.true = self.const(BOOL, True)
         self.false = self.const(BOOL, False)
 
@@ -145,6 +147,8 @@ class Terms:
         if a is b:
             return self.true
         if a.sort != b.sort:
+            if {a.sort, b.sort} != {INT, REAL}:
+                return self.false  # ill-typed: reported as such
             a, b = self._widen(a, b)
             if a is b:
                 return self.true

@@ -136,9 +136,7 @@ class Replayer:
         return approval.expires is None or self.now is None or not _not_after(approval.expires, self.now)
 
 
-def replay(
-    contract: Contract, proposal: Proposal, scenario: Scenario, today: date | datetime | None = None
-) -> Trace:
+def replay(contract: Contract, proposal: Proposal, scenario: Scenario, today: date | datetime | None = None) -> Trace:
     """Runs a scenario and reports every violation (``semantics.md`` §2, §3). Prepares anew: see :class:`Replayer`."""
     return Replayer(contract, proposal, today).replay(scenario)
 
@@ -160,5 +158,3 @@ def _instant(t: date | datetime) -> datetime:
     if isinstance(t, datetime):
         return t if t.tzinfo is not None else t.replace(tzinfo=UTC)
     return datetime(t.year, t.month, t.day, tzinfo=UTC)
-
-

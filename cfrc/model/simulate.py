@@ -1,7 +1,7 @@
 """Turns a contract, a proposal and a random generator into legal scenarios: a world, an order, receipts, failures.
 
-For tests: on an admitted proposal no simulated run may violate anything. Receipts are drawn by type from the values that
-the case mentions, then made to satisfy what equates a part of the result with something known (``ensures``,
+For tests: on an admitted proposal no simulated run may violate anything. Receipts are drawn by type from the values
+that the case mentions, then made to satisfy what equates a part of the result with something known (``ensures``,
 observations of what does not change and, mostly, ``until`` and ``expect``); what still is outside Res is drawn again.
 """
 
@@ -224,8 +224,9 @@ def mentioned(plan: Plan) -> Pool:
         for a, (_, t) in zip(fact.args, declared.params, strict=True):
             collect(pool, a, t)
         collect(pool, fact.value, declared.type)
-    for item in (*contract.kept, *contract.doubts):
-        for a, (_, t) in zip(item.args, contract.domain.effects[item.effect].params, strict=True):
+    identities = [(k.effect, k.args) for k in contract.kept] + [(d.effect, d.args) for d in contract.doubts]
+    for effect, args in identities:
+        for a, (_, t) in zip(args, contract.domain.effects[effect].params, strict=True):
             collect(pool, a, t)
     for entry in plan.nodes.values():
         for p, e, _ in entry.args:

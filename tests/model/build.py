@@ -154,9 +154,7 @@ def rec(**fields: Type) -> RecordOf:
 
 def tool(name: str, kind: Any, params: dict[str, Any], result_type: Type = BOOL, **clauses: Any) -> Tool:
     """``params`` maps names to a type or a (type, default) pair; single clauses need no tuple."""
-    made = tuple(
-        Param(k, v[0], default=e(v[1])) if isinstance(v, tuple) else Param(k, v) for k, v in params.items()
-    )
+    made = tuple(Param(k, v[0], default=e(v[1])) if isinstance(v, tuple) else Param(k, v) for k, v in params.items())
     tuples = ("requires", "ensures", "observes", "sets", "causes", "undoes", "witnesses", "refutes", "may_cause")
     for key in tuples:
         if key in clauses and not isinstance(clauses[key], tuple):
@@ -165,9 +163,7 @@ def tool(name: str, kind: Any, params: dict[str, Any], result_type: Type = BOOL,
 
 
 def domain(tools: list[Tool], fluents: list[Fluent] = (), effects: list[Effect] = ()) -> Domain:  # type: ignore[assignment]
-    return Domain(
-        "d", {}, {x.name: x for x in fluents}, {x.name: x for x in effects}, {x.name: x for x in tools}
-    )
+    return Domain("d", {}, {x.name: x for x in fluents}, {x.name: x for x in effects}, {x.name: x for x in tools})
 
 
 def fluent(name: str, params: dict[str, Type], type_: Type, volatile: bool = False) -> Fluent:

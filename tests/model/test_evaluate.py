@@ -11,7 +11,22 @@ from cfrc.model.canon import canonical, default_value, has_type
 from cfrc.model.evaluate import Env, Undefined, equal, evaluate
 from cfrc.model.expr import Expr
 from cfrc.model.types import (
-    ANY, BOOL, DATE, DECIMAL, DURATION, INT, STRING, TIME, BagOf, Enum, Id, ListOf, MapOf, Optional, RecordOf, Type,
+    ANY,
+    BOOL,
+    DATE,
+    DECIMAL,
+    DURATION,
+    INT,
+    STRING,
+    TIME,
+    BagOf,
+    Enum,
+    Id,
+    ListOf,
+    MapOf,
+    Optional,
+    RecordOf,
+    Type,
 )  # fmt: skip
 from cfrc.model.values import Bag, Map, Record, Value, bag, mapping, record
 from tests.model.build import at, b, dotted, e, each, f, if_, make, op, out, p, was

@@ -7,13 +7,57 @@ from datetime import UTC, date, datetime
 import pytest
 
 from cfrc.model.domain import Domain
-from cfrc.model.expr import TRUE
 from cfrc.model.types import BOOL, DECIMAL, INT, BagOf, Id, Optional
-from cfrc.model.values import bag
 from tests.model.build import (
-    GOOD, POLL, SEND, USER, Email, File, Invoice, Status, approved, at, b, billing, call, codes, contract, count_limit,
-    domain, done, doubt, eff, effect, eq, f, fact, fail, fixed, fluent, gen, goal, graph, if_, kept, known, make, money, n, of, ok,
-    op, out, owes, p, poll, put, r, rec, receipt_contract, result, run, sum_limit, tool, was, within, x, yield_,
+    GOOD,
+    POLL,
+    SEND,
+    Invoice,
+    approved,
+    at,
+    b,
+    billing,
+    call,
+    codes,
+    contract,
+    count_limit,
+    domain,
+    done,
+    doubt,
+    eff,
+    effect,
+    eq,
+    f,
+    fact,
+    fail,
+    fixed,
+    fluent,
+    gen,
+    goal,
+    graph,
+    kept,
+    known,
+    make,
+    money,
+    n,
+    of,
+    ok,
+    op,
+    out,
+    owes,
+    p,
+    poll,
+    put,
+    r,
+    rec,
+    receipt_contract,
+    result,
+    run,
+    sum_limit,
+    tool,
+    was,
+    within,
+    x,
 )  # fmt: skip
 
 
@@ -98,7 +142,9 @@ def test_no_approval_is_needed_where_the_condition_is_false() -> None:
     z = paying(pay=NEEDS)
     preview = call("a", "pay_invoice", {**PAY, "confirm": False})
     assert codes(run(z, graph(preview, done()), ok("a", DONE))) == []
-    assert codes(run(paying(pay={**NEEDS, "approved": at(make("list"), 0)}), graph(pay(), done()), ok("a", DONE))) == ["AUT002"]
+    assert codes(run(paying(pay={**NEEDS, "approved": at(make("list"), 0)}), graph(pay(), done()), ok("a", DONE))) == [
+        "AUT002"
+    ]
 
 
 def test_enabled_calls_are_judged_where_a_scenario_stops() -> None:
@@ -168,14 +214,18 @@ def test_a_source_that_was_skipped_or_failed() -> None:
     assert [(v.code, v.node, v.others) for v in trace.violations] == [("DEP003", "d", ("s",))] and not trace.ended
     failed = graph(SEND, call("d", "delivery_status", {"send": out("s", "id")}, when=was("failed", "s")), done())
     assert codes(run(z, failed, fail("s"))) == ["DEP003"]
-    guard = graph(SEND, call("d", "delivery_status", {"send": "S"}, when=op("or", was("failed", "s"), eq(out("s", "id"), 1))))
+    guard = graph(
+        SEND, call("d", "delivery_status", {"send": "S"}, when=op("or", was("failed", "s"), eq(out("s", "id"), 1)))
+    )
     assert codes(run(z, guard, fail("s"), ok("d", r(state="queued")))) == []
 
 
 def test_requires() -> None:
     h = graph(pay(), done())
     trace = run(paying(), h, ok("a", DONE), world={("status", ("I",)): "void"})
-    assert [(v.code, v.failing) for v in trace.violations] == [("DEP004", "status(invoice) == open".replace("open", '"open"'))]
+    assert [(v.code, v.failing) for v in trace.violations] == [
+        ("DEP004", "status(invoice) == open".replace("open", '"open"'))
+    ]
     assert not trace.ended and trace.args["a"][0] == ("invoice", "I")
     assert codes(run(paying(), h, ok("a", DONE), world={("status", ("I",)): "open"})) == []
 
@@ -351,7 +401,11 @@ def test_a_tight_scope_is_the_obligations_own_instances() -> None:
 
 
 def test_licences_may_speak_of_receipts() -> None:
-    scope = (within("effect", "sent", of("first", "file"), None), within("effect", "paid", "I", None), within("fluent", "status", None))
+    scope = (
+        within("effect", "sent", of("first", "file"), None),
+        within("effect", "paid", "I", None),
+        within("fluent", "status", None),
+    )
     z = contract(billing(), owes("first", goal("paid", "I", None)), scope=scope)
     mail = call("m", "send_email", {"to": "x@y", "attachment": out("a", "file"), "body": ""})
     assert codes(run(z, graph(pay(), mail, done()), ok("a", DONE), ok("m", r(id="S")))) == []

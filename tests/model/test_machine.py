@@ -7,8 +7,38 @@ import pytest
 from cfrc.model.scenario import Event, Trace
 from cfrc.model.types import BOOL, INT, Id, ListOf, Optional
 from tests.model.build import (
-    at, call, codes, contract, domain, done, eff, effect, eq, f, fact, fail, fluent, gen, goal, graph, make, ok, op, out, owes, p,
-    poll, put, r, rec, result, run, tool, was, within, yield_,
+    at,
+    call,
+    codes,
+    contract,
+    domain,
+    done,
+    eff,
+    effect,
+    eq,
+    f,
+    fact,
+    fail,
+    fluent,
+    gen,
+    goal,
+    graph,
+    make,
+    ok,
+    op,
+    out,
+    owes,
+    p,
+    poll,
+    put,
+    r,
+    rec,
+    result,
+    run,
+    tool,
+    was,
+    within,
+    yield_,
 )  # fmt: skip
 
 Item = Id("Item", ("trim", "lower"))
@@ -19,6 +49,7 @@ D = domain(
              observes=put("stock", p("i"), result("n"))),
         tool("take", "write", {"i": Item}, BOOL, requires=op(">", f("stock", p("i")), 0),
              sets=put("stock", p("i"), op("-", f("stock", p("i")), 1)), causes=eff("taken", p("i"))),
+        tool("wait", "read", {}, rec(s=INT)),
         tool("state", "read", {}, rec(s=INT), observes=put("phase", result("s"))),
         tool("flip", "write", {}, rec(a=BOOL), sets=(put("x", f("y")), put("y", f("x"))),
              observes=put("x", result("a"))),
@@ -67,7 +98,8 @@ def test_the_environment_changes_volatile_fluents_only() -> None:
     h = graph(call("a", "state"), call("b", "state", after=("a",)))
     assert "does not change" in problem(run(Z, h, ok("a", r(s=1), ("stock", ("x",), 1))))
     assert "is not a" in problem(run(Z, h, ok("a", r(s=1), ("phase", (), "late"))))
-    assert run(Z, h, ok("a", r(s=1), ("phase", (), 5)), ok("b", r(s=2))).legal
+    assert run(Z, h, ok("a", r(s=1), ("phase", (), 5)), ok("b", r(s=1))).legal
+    assert "contradicts" in problem(run(Z, h, ok("a", r(s=1)), ok("b", r(s=2))))
     assert "pinned" in problem(run(Z, h, ok("a", r(s=1)), ok("b", r(s=1), ("phase", (), 5))))
 
 
@@ -121,16 +153,22 @@ def test_a_guard_protects_a_projection() -> None:
 def test_expect_fails_after_the_effects() -> None:
     owed = contract(D, owes("o", goal("taken", "x")), scope=SCOPE)
     world = {("stock", ("x",)): 3}
-    h = graph(call("a", "take", {"i": "x"}, expect=out("a")), call("b", "get", {"i": "x"}, when=was("failed", "a")), done())
+    h = graph(
+        call("a", "take", {"i": "x"}, expect=out("a")), call("b", "get", {"i": "x"}, when=was("failed", "a")), done()
+    )
     assert codes(run(owed, h, ok("a", False), ok("b", r(i="x", n=2)), world=world)) == []
-    assert problem(run(owed, h, ok("a", False), ok("b", r(i="x", n=3)), world=world)).endswith("contradicts the state of stock")
+    assert problem(run(owed, h, ok("a", False), ok("b", r(i="x", n=3)), world=world)).endswith(
+        "contradicts the state of stock"
+    )
     undefined = graph(call("a", "list", expect=eq(at(out("a", "items"), 0), "x")), done())
     trace = run(Z, undefined, ok("a", r(items=(), best=None)))
     assert trace.outcomes == {"a": "fail"} and not trace.ended
 
 
 def test_polls() -> None:
-    h = graph(call("a", "state", until=eq(out("a", "s"), 2), polls=2), call("b", "list", when=was("failed", "a")), done())
+    h = graph(
+        call("a", "wait", until=eq(out("a", "s"), 2), polls=2), call("b", "list", when=was("failed", "a")), done()
+    )
     assert problem(run(Z, h, ok("a", r(s=1)))) == "`until` of a is false"
     assert problem(run(Z, h, poll("a", r(s=2)))) == "`until` of a is true"
     assert problem(run(Z, graph(call("a", "list")), poll("a", r(items=(), best=None)))) == "a does not poll"
@@ -167,6 +205,8 @@ def test_generators_expand_and_identities_are_canonical() -> None:
 
 @pytest.mark.parametrize("order", [("a", "b", "c"), ("a", "c", "b")])
 def test_any_linear_extension_is_a_run(order: tuple[str, ...]) -> None:
-    h = graph(call("c", "list", after=("a",)), call("b", "list", after=("a",)), call("a", "list"), done(after=("b", "c")))
+    h = graph(
+        call("c", "list", after=("a",)), call("b", "list", after=("a",)), call("a", "list"), done(after=("b", "c"))
+    )
     trace = run(Z, h, *(ok(n, r(items=(), best=None)) for n in order))
     assert codes(trace) == [] and trace.ended

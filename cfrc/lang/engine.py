@@ -1,11 +1,12 @@
 """Turns tokens into a tree by LALR tables, deciding word by word what is a keyword, and goes on after errors.
 
 Words are contextual. A word is a keyword where the parser can take it as one and nothing else; where a name fits too,
-it is a keyword unless the next token says otherwise: ``:`` and ``=`` make it a name (``{ from: 1 }``, ``when = f()``),
-and so does what :data:`_NAME_IF` lists. A declaration ends where it may end and another kind's keyword follows.
+it is a keyword unless the next token says otherwise: a ``:`` makes it a name (``{ from: 1 }``), a ``=`` too where a
+step may begin (``when = f()``), and so does what :data:`_NAME_IF` lists. A declaration ends where it may end and the
+keyword of a declaration follows. Every decision asks what the automaton would really shift, not its tables alone.
 
-After an error the parser skips to the next line that begins with a keyword of an item or a clause, drops what is
-unfinished, and goes on; each error is reported once, by :mod:`cfrc.lang.expected`.
+After an error the parser skips to the next line that begins with a keyword of an item or a clause, or with a word
+indented like the item that failed, drops what is unfinished, and goes on. Layout matters for nothing but this.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class _Stack:
 
 
 class TooDeep(Exception):
-    """The tree would be deeper than anything later may be asked to walk. ``at`` is the offset of the culprit."""
+    """The tree would be deeper than anything later may be asked to walk; ``start`` to ``end`` is the culprit."""
 
     def __init__(self, start: int, end: int) -> None:
         self.start, self.end = start, end

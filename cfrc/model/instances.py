@@ -277,8 +277,8 @@ def call_footprint(
         for effect, pattern in patterns:
             declared = sig.domain.effects[effect]
             # Realizing, undoing or refuting one identity of a `once` key bears on all identities with that key.
-            args: tuple[Value | Wild, ...] = tuple([pattern[i] for i in declared.key]) if declared.once else pattern
-            result.touch(mode, effect, args, declared.once)
+            touched = tuple([pattern[i] for i in declared.key]) if declared.once else pattern
+            result.touch(mode, effect, touched, declared.once)
     for instance in found.witnesses:
         if in_doubt(instance):
             effect, declared = instance[0], sig.domain.effects[instance[0]]

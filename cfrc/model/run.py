@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from cfrc.model.contract import StateGoal
 from cfrc.model.coverage import Coverage, Evidence
 from cfrc.model.evaluate import Env, Undefined, holds
-from cfrc.model.instances import Instance
+from cfrc.model.instances import Instance, Pattern
 from cfrc.model.interference import Interference
 from cfrc.model.limits import Total
 from cfrc.model.machine import Machine, Step
@@ -128,16 +128,19 @@ class Run:
         o = self.book.obligations.get(name)
         if o is None or name in seen:
             return []
-        found = []
+        found: list[Value] = []
+        state = self.machine.state
         for effect, term in goal_terms(o):
             for identity, items in self.evidence.get(effect, {}).items():
+                if not state.alive.get(identity) or identity in state.kept:
+                    continue
                 if self.book.scope.matches(
                     term, identity, self.env, lambda n: self.receipts(n, seen | {name}), self.pool()
                 ):
                     found.extend(e.result for e in items)
         return found
 
-    def licensed(self, kind: str, instance: Instance) -> bool:
+    def licensed(self, kind: str, instance: Pattern) -> bool:
         """Whether S licenses the instance in this state."""
         return self.book.scope.allows(kind, instance, self.env, self.receipts, self.pool)
 

@@ -7,12 +7,14 @@ is wrong — whether some run ends in ``done`` at all. A refusal lists every fin
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, datetime, timezone
 from time import perf_counter
 
 from cfrc.model.contract import Contract
 from cfrc.model.graph import Proposal
 from cfrc.model.verdict import Finding, Stats, Status, Verdict
+from cfrc.verify.advise import advise
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.conditions import (
     authority,
@@ -47,17 +49,19 @@ def admit(
     budget: int = DEFAULT_BUDGET,
     normalize: bool = True,
     today: date | datetime | None = None,
+    advice: bool = True,
 ) -> Verdict:
     """Judges a proposal against a contract.
 
     ``budget`` bounds every solver query deterministically. ``normalize=False`` sends every question to the solver (used
     to test one way of deciding against the other). ``today`` is the time against which approvals expire when the
-    contract has no ``as of``; it defaults to now.
+    contract has no ``as of``; it defaults to now. ``advice=False`` saves the search for the one change that would turn a
+    refusal into an admission.
 
     Returns a :class:`Verdict`: ``admitted``, ``undecided``, ``refused``, ``withheld`` (the contract itself is not
     supported) or ``complete``/``fresh`` (nothing to do). Never raises for any resolved input.
     """
-    return Admission(contract, budget=budget, normalize=normalize, today=today).admit(proposal)
+    return Admission(contract, budget=budget, normalize=normalize, today=today).admit(proposal, advice)
 
 
 class Admission:
@@ -80,8 +84,15 @@ class Admission:
         self.supported = support(contract, budget=budget, today=self.today)
         self._frame = Frame(Terms(fold=normalize), contract)
 
-    def admit(self, proposal: Proposal) -> Verdict:
+    def admit(self, proposal: Proposal, advice: bool = True) -> Verdict:
         """Judges one proposal; see :func:`admit`."""
+        verdict = self._judge(proposal)
+        if not advice or verdict.status is not Status.REFUSED:
+            return verdict
+        found = advise(self.contract, proposal, list(verdict.findings), lambda p: self._judge(p).status)
+        return replace(verdict, findings=tuple(found))
+
+    def _judge(self, proposal: Proposal) -> Verdict:
         start = perf_counter()
         contract = self.contract
         if self.supported.status is not Status.ADMITTED:

@@ -116,6 +116,10 @@ class World:
 
     def unpinned(self, fluent: str, args: tuple[Shape, ...], key: Key, at: int) -> Shape:
         t = self.terms
+        if at == -1:  # the freeze state itself, where what is kept still has its value
+            for _, known, fact in self.frame.kept_facts.get(fluent, ()):
+                if known == key:
+                    return fact
         name = f"{fluent}@{at}"
         value = unknown(t, self.frame.domain.fluents[fluent].type, lambda s, sort: t.app(sort, f"{name}{s}", key))
         self.fresh.setdefault((fluent, at, key), (args, value))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cfrc.model import expr as ex
-from cfrc.model.contract import EffectGoal, Obligation
+from cfrc.model.contract import EffectGoal, Obligation, StateGoal
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.conditions.preservation import project
 from cfrc.verify.frame import Key
@@ -81,13 +81,16 @@ def _order_reads(paths: Paths, pos: int, instances: tuple[Instance, ...]) -> Ite
         for later in earlier.before:
             if later in by_name and _effects(by_name[later]) & touched:
                 for goal in earlier.goals:
+                    cond = paths.terms.or_(*(i.cond for i in instances if i.effect in _effects(by_name[later])))
+                    if isinstance(goal, StateGoal):
+                        for fluent in {x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}:
+                            yield Item(fluent, (None,), "read", pos, cond)
                     if isinstance(goal, EffectGoal):
                         args = tuple(
                             tuple(leaves(paths.terms, literal(paths.terms, a.value, a.type)))
                             if isinstance(a, ex.Lit) else None
                             for a in goal.args
                         )  # fmt: skip
-                        cond = paths.terms.or_(*(i.cond for i in instances if i.effect in _effects(by_name[later])))
                         yield Item(goal.effect, args, "read", pos, cond)
 
 

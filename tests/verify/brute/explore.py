@@ -134,6 +134,9 @@ class Run:
                 new.steps = ((frozenset(), holding(z, state)),)
             new.initial.update(new.now)
             new.now = {}
+            # a kept volatile value is that of the freeze only: no observation or own write pins it (§2, ENV)
+            for kept in [i for i in new.w if z.domain.fluents[i[0]].volatile]:
+                new.initial[kept] = new.w.pop(kept)
             return [new]
 
         for frozen in branch([first], freeze, z):

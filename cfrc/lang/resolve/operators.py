@@ -66,9 +66,18 @@ def pair(r: Resolver, left: t.ExprNode, right: t.ExprNode, scope: Scope, hint: T
     """Two operands that should have one type: a literal or an enum member follows the type of the other side."""
     if _is_weak(left, scope) and not _is_weak(right, scope):
         second = r.resolve(right, scope, hint)
-        return r.resolve(left, scope, hint if is_any(second.type) else second.type), second
+        return _follow(r, left, second, scope, hint), second
     first = r.resolve(left, scope, hint)
-    return first, r.resolve(right, scope, hint if is_any(first.type) else first.type)
+    return first, _follow(r, right, first, scope, hint)
+
+
+def _follow(r: Resolver, node: t.ExprNode, other: Expr, scope: Scope, hint: Type | None) -> Expr:
+    """The operand whose type follows the other's. Beside one that failed, a bare name may be a member: no cascade."""
+    if not is_any(other.type):
+        return r.resolve(node, scope, other.type)
+    if isinstance(node, t.Ref) and _is_weak(node, scope):
+        return failed(node)
+    return r.resolve(node, scope, hint)
 
 
 def _is_weak(node: t.ExprNode, scope: Scope) -> bool:

@@ -49,13 +49,13 @@ def admit(
     budget: int = DEFAULT_BUDGET,
     normalize: bool = True,
     today: date | datetime | None = None,
-    advice: bool = True,
+    advice: bool = False,
 ) -> Verdict:
     """Judges a proposal against a contract.
 
     ``budget`` bounds every solver query deterministically. ``normalize=False`` sends every question to the solver (used
     to test one way of deciding against the other). ``today`` is the time against which approvals expire when the
-    contract has no ``as of``; it defaults to now. ``advice=False`` saves the search for the one change that would turn a
+    contract has no ``as of``; it defaults to now. ``advice=True`` looks for the one change that would turn a
     refusal into an admission.
 
     Returns a :class:`Verdict`: ``admitted``, ``undecided``, ``refused``, ``withheld`` (the contract itself is not
@@ -84,7 +84,7 @@ class Admission:
         self.supported = support(contract, budget=budget, today=self.today)
         self._frame = Frame(Terms(fold=normalize), contract)
 
-    def admit(self, proposal: Proposal, advice: bool = True) -> Verdict:
+    def admit(self, proposal: Proposal, advice: bool = False) -> Verdict:
         """Judges one proposal; see :func:`admit`."""
         verdict = self._judge(proposal)
         if not advice or verdict.status is not Status.REFUSED:

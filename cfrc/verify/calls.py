@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cfrc.model import expr as ex
@@ -169,6 +170,7 @@ def _clauses(paths: Paths, run: Run) -> None:
     tool = run.tool
     assert tool is not None
     mask = paths.order.anc[run.pos]
+    _polls(paths, run)
     for clauses, into in ((tool.causes, run.causes), (tool.undoes, run.undoes),
                           (tool.witnesses, run.witnesses), (tool.refutes, run.refutes)):  # fmt: skip
         for clause in clauses:
@@ -182,6 +184,30 @@ def _clauses(paths: Paths, run: Run) -> None:
         paths.world.write(w)
     for inst in (*run.causes, *run.witnesses):
         paths.by_effect.setdefault(inst.effect, []).append(inst)
+
+
+def _polls(paths: Paths, run: Run) -> None:
+    """A write that is polled happens at every poll: one earlier poll, with its ``until`` false, stands for all of them."""
+    tool, call, t = run.tool, run.call, paths.terms
+    assert tool is not None
+    if call.until is None or call.polls < 2 or not tool.causes:
+        return
+    final = run.result
+    assert final is not None
+    run.poll_result = missing(t, f"{call.id}@poll", tool.result)
+    run.result = paths.results[call.id] = run.poll_result
+    ev = clause_evaluator(paths, run, paths.order.anc[run.pos])
+    parts = [run.called, t.sym(BOOL, f"{call.id}:polled"), *(ev.total(e) for e in tool.ensures)]
+    again = paths.evaluator(run.pos, paths.order.anc[run.pos], run.pos)
+    parts.append(t.not_(again.total(call.until)))
+    for clause in tool.observes:
+        for o in _writes(paths, run, clause, paths.order.anc[run.pos], -1, observed=True):
+            actual = paths.world.read(o.fluent, o.args, paths.order.anc[run.pos], run.pos)
+            parts.append(t.implies(o.cond, equal(t, actual, o.value)))
+    run.polled = t.and_(*parts)
+    for cause in tool.causes:
+        run.causes += [replace(i, poll=True) for i in _instances(paths, run, cause, run.polled)]
+    run.result = paths.results[call.id] = final
 
 
 def _bindings(ev: Evaluator, clause: EffectClause | FluentClause, tag: str) -> Iterable[Term]:
@@ -320,6 +346,8 @@ def _continuation(paths: Paths, run: Run) -> None:
         if e is not None:
             ev = paths.evaluator(run.pos, paths.order.anc[run.pos], run.pos)
             parts.append(ev.total(e))
+            if e is call.until:
+                run.until = parts[-1]
             run.arg_musts.extend((n, t.and_(run.happened, p)) for n, p in ev.musts if n != call.id)
     holds = t.and_(*parts)
     if call.id in paths.handled:

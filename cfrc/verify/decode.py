@@ -218,6 +218,11 @@ def scenario(
         if run.pos == step and pre:
             events.append(Event(run.call.id, "doubt", None, changes))
         else:
+            if run.polled is not None and view.truth(run.polled) and run.poll_result is not None:
+                polls = run.call.polls - 1 if run.call.polls <= LONGEST else 1
+                events += [Event(run.call.id, "poll", view.value(run.poll_result), changes)]
+                events += [Event(run.call.id, "poll", view.value(run.poll_result))] * (polls - 1)
+                changes = ()
             events.append(_event(view, run, changes))
         executed |= 1 << run.pos
     return Scenario(_world(paths, view), tuple(events), _changes(paths, view, len(paths.runs), executed))
@@ -227,7 +232,8 @@ def _event(view: View, run: Run, changes: tuple[Any, ...]) -> Event:
     if run.fail is not view.terms.false and not view.truth(run.happened):
         return Event(run.call.id, "fail", None, changes)
     assert run.result is not None
-    return Event(run.call.id, "ok", view.value(run.result), changes)
+    again = run.until is not None and not view.truth(run.until)
+    return Event(run.call.id, "poll" if again else "ok", view.value(run.result), changes)
 
 
 def _world(paths: Paths, view: View) -> dict[tuple[str, tuple[Value, ...]], Value]:

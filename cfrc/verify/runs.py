@@ -25,6 +25,8 @@ class Instance:
     cond: Term
     pos: int
     clause: EffectClause
+    poll: bool = False
+    """Caused by a poll whose ``until`` is false: the call is made again after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class Run:
     base: list[Term] = field(default_factory=list)
     cont: list[Term] = field(default_factory=list)
     causes: list[Instance] = field(default_factory=list)
+    until: Term | None = None
+    """Whether ``until`` holds of the result."""
+    polled: Term | None = None
+    """Whether the call was made before with its ``until`` false; ``None`` where that cannot change anything."""
+    poll_result: Shape | None = None
     residues: list[Instance] = field(default_factory=list)
     """What a definite failure may nevertheless have caused (``failure may cause``): in doubt from then on."""
     undoes: list[Instance] = field(default_factory=list)

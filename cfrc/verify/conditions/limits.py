@@ -92,12 +92,14 @@ def _frozen(paths: Paths, limit: Limit) -> Iterator[Frozen]:
 
 def _caused(paths: Paths, limit: Limit, pos: int) -> Iterator[Share]:
     run = paths.runs[pos]
-    polls = run.call.polls if run.call.until is not None else 1
     for i in (*run.causes, *run.residues):
         if i.effect == limit.effect:
             share = _share(paths, limit, i.shapes, i.cond, pos)
+            if share is not None and i.poll:
+                times = paths.terms.mul(paths.terms.const(INT, run.call.polls - 1), share.amount)
+                share = Share(share.pos, share.cond, times) if times is not None else share
             if share is not None:
-                yield from [share] * min(polls, 50)
+                yield share
 
 
 def _exceeds(paths: Paths, limit: Limit, before: list[Frozen], shares: list[Share]) -> Iterator[Condition]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from cfrc.adapters.leaves import Leaf, leaves, project, strip
 from cfrc.adapters.runs import Recorded, TaskRun
-from cfrc.adapters.sources import Place, Places, Support, exempt
+from cfrc.adapters.sources import Place, Places, Support, allows, exempt, mentions
 from cfrc.model.contract import Name, Origin
 from cfrc.model.domain import Param
 from cfrc.model.expr import Build, Expr, Lit, NodeResult, Var
@@ -51,6 +51,17 @@ class Arguments:
                 for p in call.tool.params
                 if p.name in call.args
             }
+        for call in self.run.calls[: self.cut]:
+            self._accepted(call)
+
+    def _accepted(self, call: Recorded) -> None:
+        """What the request says and a call before the cut passed was accepted, and stays so."""
+        for p in call.tool.params if call.tool is not None and call.problem is None else ():
+            if p.name in call.args:
+                for leaf in leaves(call.args[p.name], p.type):
+                    place = Place(None, Leaf(leaf.value, leaf.type))
+                    if not exempt(p, leaf.type) and mentions(self.run.request, leaf.value, leaf.type) and allows(p, place):
+                        self._name(place, p.name)
 
     def _value(self, call: Recorded, p: Param, value: Value, type_: Type, steps: tuple[tuple[str, Value], ...]) -> Expr:
         type_ = strip(type_)
@@ -130,14 +141,19 @@ class Arguments:
         same = [u for u in self.uses if u.leaf.type == leaf.type]
         if isinstance(leaf.type, Id) and all(u.place is not None and u.place.call is None for u in same):
             return True, ()
-        here = {(u.call.name, u.param.name) for u in same if u.leaf.value == leaf.value and not u.leaf.steps}
+        here = {
+            (call.name, p.name)
+            for call in self.run.calls
+            for p in (call.tool.params if call.tool is not None else ())
+            if p.type == leaf.type and call.args.get(p.name) == leaf.value
+        }
         targets = tuple(sorted(t for t in here if all(v == leaf.value for v in self._passed(t))))
         return bool(targets), targets
 
     def _passed(self, target: tuple[str, str]) -> list[Value]:
         return [
             leaf.value
-            for call in self.run.calls[self.cut :]
+            for call in self.run.calls
             if call.name == target[0] and call.tool is not None and target[1] in call.args
             for p in [call.tool.param(target[1])]
             if p is not None

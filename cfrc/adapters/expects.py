@@ -16,7 +16,19 @@ from cfrc.adapters.runs import Recorded
 from cfrc.model.domain import FluentClause
 from cfrc.model.evaluate import Env, Undefined, evaluate
 from cfrc.model.expr import (
-    Apply, Build, Comprehension, Expr, Field, FluentRead, If, Index, Lit, NodeResult, Var, conjuncts, walk,
+    Apply,
+    Build,
+    Comprehension,
+    Expr,
+    Field,
+    FluentRead,
+    If,
+    Index,
+    Lit,
+    NodeResult,
+    Var,
+    conjuncts,
+    walk,
 )  # fmt: skip
 from cfrc.model.types import BOOL
 from cfrc.model.values import Value
@@ -153,14 +165,21 @@ def latest(e: Expr) -> int:
 
 
 def implied(e: Expr, others: list[Expr]) -> bool:
-    """Whether ``x != a`` follows from an expected ``x == b``."""
-    if not (isinstance(e, Apply) and e.op == "!=" and isinstance(e.args[1], Lit)):
-        return False
-    return any(
-        isinstance(o, Apply) and o.op == "==" and o.args[0] == e.args[0] and isinstance(o.args[1], Lit)
-        and o.args[1].value != e.args[1].value
-        for o in others
-    )  # fmt: skip
+    """Whether an expectation follows from the others: ``x != a`` from ``x == b``, ``k in keys(m)`` from reading ``m[k]``."""
+    match e:
+        case Apply(op="!=", args=(x, Lit(value=a))):
+            return any(
+                isinstance(o, Apply) and o.op == "==" and o.args[0] == x and isinstance(o.args[1], Lit) and o.args[1].value != a
+                for o in others
+            )
+        case Apply(op="in", args=(k, Apply(op="keys", args=(m,)))):
+            return any(
+                isinstance(x, Index) and x.base == m and x.key == k
+                for o in others
+                if o is not e and not (isinstance(o, Apply) and o.op in ("or", "implies"))
+                for x in walk(o)
+            )
+    return False
 
 
 __all__ = ["Inexpressible", "Rewriter", "Seen", "implied", "latest", "trivial"]

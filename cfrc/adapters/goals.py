@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from cfrc.adapters.arguments import Arguments, Use
 from cfrc.adapters.history import History, plain
-from cfrc.adapters.leaves import Leaf, Step, leaves, path_of, project, strip
+from cfrc.adapters.leaves import Step, leaves, path_of, project, strip
 from cfrc.adapters.runs import Recorded
 from cfrc.adapters.sources import Place, exempt
 from cfrc.model.contract import EffectGoal, Licence, Obligation, StateGoal
-from cfrc.model.expr import Apply, Build, Expr, Field, FluentRead, Index, Lit, Var
+from cfrc.model.expr import Apply, Build, Expr, FluentRead, Index, Lit, Var, walk
 from cfrc.model.types import BOOL, STRING, TEXT, BagOf, Enum, Id, ListOf, MapOf, Optional, RecordOf, Type
 from cfrc.model.values import Bag, Map, Record, Value
 
@@ -32,7 +32,7 @@ class Exists:
     ties: list[Expr] = field(default_factory=list)
     passed: dict[str, Expr] = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
-    known: dict[tuple[Value, Type], Var] = field(default_factory=dict)
+    known: dict[tuple[Value, int, tuple[Step, ...]], Var] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class Goals:
         self.rest = [c for c in self.run.calls[self.cut :] if c.usable]
         deeds = history.deeds
         self.changed = {clause.fluent for c in self.rest for clause, _ in deeds[c.index].sets}
-        self.uses: dict[tuple[int, Value, Type], Use] = {}
+        self.uses: dict[tuple[int, Value, Type], list[Use]] = {}
         for use in arguments.uses:
-            self.uses.setdefault((use.call.index, use.leaf.value, use.leaf.type), use)
+            self.uses.setdefault((use.call.index, use.leaf.value, use.leaf.type), []).append(use)
         self.owed: list[Owed] = []
         self.licences: list[Licence] = []
         for call in self.rest:
@@ -70,20 +70,24 @@ class Goals:
             exists = Exists()
             params = self.domain.effects[clause.effect].params
             goal = tuple(
-                None if t == TEXT else self.term(call, a, t, exists) for a, (_, t) in zip(args, params, strict=True)
+                None if t == TEXT else self.term(call, a, t, exists, said)
+                for a, (_, t), said in zip(args, params, map(parameters, clause.args), strict=True)
             )
             name = f"owed{call.index}" + (f"_{n}" if n else "")
             self._owe(name, call, EffectGoal(clause.effect, goal), exists)
             self._license("effect", clause.effect, goal, exists)
-        for n, (set_, args) in enumerate(deed.sets):
-            if args is None:
+        for n, (set_, at) in enumerate(deed.sets):
+            if at is None:
                 continue
             exists = Exists()
             params = self.domain.fluents[set_.fluent].params
-            instance = tuple(self.term(call, a, t, exists) for a, (_, t) in zip(args, params, strict=True))
+            instance = tuple(
+                self.term(call, a, t, exists, said)
+                for a, (_, t), said in zip(at, params, map(parameters, set_.args), strict=True)
+            )
             self._license("fluent", set_.fluent, instance, exists)
-            if plain(call.tool) and not self._set_again(call, set_.fluent, args):
-                condition = self._state(call, set_.fluent, args)
+            if plain(call.tool) and not self._set_again(call, set_.fluent, at):
+                condition = self._state(call, set_.fluent, at)
                 if condition is not None:
                     self._owe(f"owed{call.index}" + (f"_{n}" if n else ""), call, StateGoal(condition), Exists())
 
@@ -128,37 +132,48 @@ class Goals:
 
     # -- terms --------------------------------------------------------------------------------------------------
 
-    def term(self, call: Recorded, value: Value, type_: Type, exists: Exists) -> Expr:
-        """The value as the obligation says it: literals, names, existentials, in the value's own structure."""
+    def term(self, call: Recorded, value: Value, type_: Type, exists: Exists, said: frozenset[str]) -> Expr:
+        """The value as the obligation says it: literals, names, existentials, in the value's own structure.
+
+        ``said`` are the parameters of the call that the clause takes the value from.
+        """
         type_ = strip(type_)
+
+        def inner(v: Value, t: Type) -> Expr:
+            return self.term(call, v, t, exists, said)
+
         match value:
             case tuple() if isinstance(type_, ListOf):
-                items = tuple(self.term(call, v, type_.item, exists) for v in value)
-                return Build(kind="list", items=items, type=type_)
-            case Bag(inner) if isinstance(type_, BagOf):
-                return Build(kind="bag", items=tuple(self.term(call, v, type_.item, exists) for v in inner), type=type_)
+                return Build(kind="list", items=tuple(inner(v, type_.item) for v in value), type=type_)
+            case Bag(rows) if isinstance(type_, BagOf):
+                return Build(kind="bag", items=tuple(inner(v, type_.item) for v in rows), type=type_)
             case Map(pairs) if isinstance(type_, MapOf):
-                keys = tuple(self.term(call, k, type_.key, exists) for k, _ in pairs)
-                items = tuple(self.term(call, v, type_.value, exists) for _, v in pairs)
-                return Build(kind="map", items=items, keys=keys, type=type_)
+                keys = tuple(inner(k, type_.key) for k, _ in pairs)
+                return Build(kind="map", items=tuple(inner(v, type_.value) for _, v in pairs), keys=keys, type=type_)
             case Record() if isinstance(type_, RecordOf):
                 fields = [(n, f) for n, f in type_.fields if n in value and value.get(n) is not None]
-                items = tuple(self.term(call, value.get(n), f, exists) for n, f in fields)
+                items = tuple(inner(value.get(n), f) for n, f in fields)
                 return Build(kind="record", items=items, names=tuple(n for n, _ in fields), type=type_)
-        use = self.uses.get((call.index, value, type_))
+        use = self._use(call, value, type_, said)
         if use is None or use.place is None:
             return Lit(value=value, type=type_)
         if use.place.index < self.cut:
             return self.arguments.source(use.place)
         return self._existential(value, type_, use.place, exists)
 
+    def _use(self, call: Recorded, value: Value, type_: Type, said: frozenset[str]) -> Use | None:
+        """Where the call got the value: the same value may come from two places for two parameters."""
+        uses = self.uses.get((call.index, value, type_), [])
+        return next((u for u in uses if u.param.name in said), uses[0] if uses else None)
+
     def _existential(self, value: Value, type_: Type, place: Place, exists: Exists) -> Expr:
-        known = exists.known.get((value, type_))
+        at = (value, place.index, place.leaf.steps)
+        known = exists.known.get(at)
         if known is not None:
             return known
         base = f"some_{type_.name.lower()}" if isinstance(type_, Id) else f"some_{(place.leaf.names or ('value',))[-1]}"
         var = Var(name=f"{base}{len(exists.types) + 1}", kind="exists", type=type_)
-        exists.known[value, type_] = var
+        exists.known[at] = var
         exists.types[var.name] = type_
         exists.passed[var.name] = self.arguments.source(place)
         exists.values[var.name] = value
@@ -172,7 +187,7 @@ class Goals:
     def _described(self, call: Recorded, value: Value, type_: Type) -> Expr | None:
         """A literal, a name, or a definite description; ``None`` for what is read later and cannot be described."""
         type_ = strip(type_)
-        use = self.uses.get((call.index, value, type_))
+        use = self._use(call, value, type_, frozenset())
         if use is None or use.place is None:
             return Lit(value=value, type=type_)
         if use.place.index < self.cut:
@@ -212,7 +227,7 @@ class Goals:
             return None
         if call.index < self.cut or exempt(param, param.type):
             return Lit(value=call.args[e.name], type=param.type)
-        use = self.uses.get((call.index, call.args[e.name], strip(param.type)))
+        use = self._use(call, call.args[e.name], strip(param.type), frozenset({e.name}))
         if use is None or use.place is None:
             return None
         return self._described(call, call.args[e.name], param.type)
@@ -222,7 +237,7 @@ class Goals:
         if found is None:
             return []
         base, rest = found
-        if len(rest) >= 2 and rest[-2] == ("key", exists_value(place)) and rest[-1][0] == "field":
+        if len(rest) >= 2 and rest[-2] == ("key", place.leaf.value) and rest[-1][0] == "field":
             container = project(base, rest[:-2])
             inside = Apply(op="in", args=(var, Apply(op="keys", args=(container,), type=BagOf(var.type))), type=BOOL)
             row = Index(base=container, key=var, type=project(container, rest[-2:-1]).type)
@@ -239,8 +254,8 @@ class Goals:
         steps = place.leaf.steps[:-1]
         mine = _fields(_at(call.result, steps), strip(row.type))
         neighbours = [_fields(v, strip(row.type)) for v in _siblings(call.result, steps)]
-        plain_ = {s: x for s, x in mine.items() if len(s) == 1 and x[1]}
-        chosen = plain_
+        plain_: Details = {s: x for s, x in mine.items() if len(s) == 1 and x[1]}
+        chosen: Details = plain_
         if all_fields is not None and any(_same(plain_, n) for n in neighbours):
             chosen = mine
         found: list[Expr] = []
@@ -253,8 +268,9 @@ class Goals:
         return found
 
 
-def exists_value(place: Place) -> Value:
-    return place.leaf.value
+def parameters(e: Expr | None) -> frozenset[str]:
+    """The parameters that a clause's expression reads."""
+    return frozenset(x.name for x in walk(e) if isinstance(x, Var) and x.kind == "param") if e is not None else frozenset()
 
 
 def conjunction(parts: list[Expr]) -> Expr | None:
@@ -309,4 +325,4 @@ def _siblings(value: Value, steps: tuple[Step, ...]) -> list[Value]:
     return []
 
 
-__all__ = ["Exists", "Field", "Goals", "Leaf", "Owed", "conjunction"]
+__all__ = ["Exists", "Goals", "Owed", "conjunction"]

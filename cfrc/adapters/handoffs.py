@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from cfrc.adapters.arguments import Arguments, Use
 from cfrc.adapters.expects import Inexpressible, Rewriter, implied, latest
 from cfrc.adapters.goals import Goals, Owed, conjunction
-from cfrc.adapters.history import History, plain, truth
+from cfrc.adapters.history import History, plain
 from cfrc.adapters.order import Footprints, from_kept
 from cfrc.adapters.runs import Recorded, TaskRun
 from cfrc.model.contract import Contract, Fact, KeptEffect, Limit, Origin
 from cfrc.model.domain import Domain
-from cfrc.model.expr import Apply, Expr, NodeResult, Outcome, conjuncts, walk
+from cfrc.model.expr import Expr, NodeResult, Outcome, conjuncts, walk
 from cfrc.model.graph import Call, Proposal, Terminal
+from cfrc.model.show import show_expr, show_value
 from cfrc.model.types import BOOL
 from cfrc.model.values import Value
 
@@ -33,6 +34,20 @@ class Expectation:
     node: str
     condition: Expr
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that the record does not support, and the codes of which one must name it.
+
+    ``why``: ``no source``, ``wrong source``, ``wrong type`` (of a value), ``unseen`` (a ``requires`` that no receipt tells,
+    or that was false), ``failed write`` (it is recorded to fail, so nothing owes it), ``untyped`` (no part of the domain).
+    """
+
+    why: str
+    node: str
+    what: str
+    codes: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +64,18 @@ class Case:
     expectations: tuple[Expectation, ...]
     added_after: frozenset[tuple[str, str]]
     """Order that no argument carries: (earlier, later) node."""
+    history: History
+    gaps: tuple[Gap, ...]
+    """What the record does not support. Without gaps the proposal must be admitted."""
 
     @property
-    def unsupported(self) -> tuple[Use, ...]:
-        return tuple(u for u in self.uses if u.support != "supported")
+    def results(self) -> dict[str, Value]:
+        """The recorded results of the remaining calls, by node."""
+        return {c.id: c.result for c in self.run.calls[self.cut :] if c.usable}
 
     @property
     def failures(self) -> tuple[Recorded, ...]:
         return tuple(c for c in self.run.calls[self.cut :] if c.failed)
-
-    @property
-    def untyped(self) -> tuple[Recorded, ...]:
-        return tuple(c for c in self.run.calls[self.cut :] if c.problem is not None)
 
 
 def handoffs(domain: Domain, run: TaskRun) -> Iterator[Case]:
@@ -78,6 +93,8 @@ class _Handoff:
         self.goals = Goals(history, self.arguments)
         self.footprints = Footprints(history, self.arguments)
         self.expectations: list[Expectation] = []
+        self.unseen: list[Gap] = []
+        self.relied: dict[int, set[str]] = {}
         self.name = f"task_{''.join(c if c.isalnum() else '_' for c in run.id)}_cut_{cut}"
 
     def case(self) -> Case:
@@ -100,7 +117,8 @@ class _Handoff:
         )
         return Case(
             self.name, self.run, self.cut, contract, proposal if self.goals.owed else None, tuple(self.goals.owed),
-            tuple(self.arguments.uses), tuple(self.expectations), added,
+            tuple(self.arguments.uses), tuple(self.expectations), added, self.history,
+            tuple(self._gaps()),
         )  # fmt: skip
 
     # -- the contract -------------------------------------------------------------------------------------------
@@ -147,12 +165,14 @@ class _Handoff:
     def _expect(self, kept: tuple[KeptEffect, ...], facts: tuple[Fact, ...]) -> None:
         names = {("name", n.name): n.value for n in self.arguments.names().values()}
         for call in self.rest:
-            if call.usable and call.tool is not None:
-                params = {("param", n): e for n, e in self.arguments.args[call.index].items()}
-                for required in call.tool.requires:
-                    for c in conjuncts(required):
-                        if self.history.requires(call, c):
-                            self._say(Rewriter(self.history, self.arguments, call, params), c, "requires")
+            params = {("param", n): e for n, e in self.arguments.args[call.index].items()}
+            for required in call.tool.requires if call.tool is not None else ():
+                for c in conjuncts(required):
+                    said = self.history.requires(call, c) and self._say(
+                        Rewriter(self.history, self.arguments, call, params), c, "requires"
+                    )
+                    if not said:
+                        self.unseen.append(Gap("unseen", call.id, show_expr(c), frozenset({"DEP004"})))
         for owed in self.goals.owed:
             exists = owed.exists
             for tie in exists.ties:
@@ -161,15 +181,34 @@ class _Handoff:
                 self._say(Rewriter(self.history, self.arguments, owed.call, passed, values), tie, "where")
         self._apart(kept, facts)
 
-    def _say(self, rewriter: Rewriter, condition: Expr, why: str) -> None:
+    def _say(self, rewriter: Rewriter, condition: Expr, why: str) -> bool:
+        """Expects the condition of receipts. False when nobody has seen what it asks for: a checker must report that."""
         try:
-            for c in rewriter.condition(condition):
-                self._add(c, why)
+            found = rewriter.condition(condition)
         except Inexpressible:
-            return  # nobody has seen what it asks for: the checker reports that
+            return False
+        for c in found:
+            self._add(rewriter.call, c, why)
+        return True
 
-    def _add(self, condition: Expr, why: str) -> None:
+    def _gaps(self) -> Iterator[Gap]:
+        codes = {"no source": {"GRD001"}, "wrong source": {"GRD002"}, "wrong type": {"TYP004"}}
+        for use in self.arguments.uses:
+            if use.support != "supported":
+                where = "" if use.place is None else f", only at {_shown(use)}"
+                what = f"{use.param.name} {show_value(use.leaf.value, use.leaf.type)}{where}"
+                yield Gap(use.support, use.call.id, what, frozenset(codes[use.support]))
+        yield from self.unseen
+        for call in self.run.calls[self.cut :]:
+            if call.failed and call.tool is not None and call.tool.writes:
+                yield Gap("failed write", call.id, call.name, frozenset({"SCP001", "SCP002", "DEP004"}))
+            if call.problem is not None:
+                yield Gap("untyped", call.id, call.problem, frozenset({"TYP001", "TYP002", "TYP003", "TYP004"}))
+
+    def _add(self, call: Recorded, condition: Expr, why: str) -> None:
+        """Expects the condition as soon as its last receipt is there; ``call`` relies on it and waits for that."""
         node = f"c{latest(condition)}"
+        self.relied.setdefault(call.index, set()).add(node)
         if not any(e.node == node and e.condition == condition for e in self.expectations):
             self.expectations.append(Expectation(node, condition, why))
 
@@ -179,10 +218,10 @@ class _Handoff:
         fixed += [(f.fluent, f.args) for f in facts if f.kept]
         for n, call in enumerate(writers):
             differences = [d for other in writers[:n] for d in self.footprints.differences(other, call)]
-            differences += from_kept(self.domain, self.footprints, call, fixed)
+            differences += from_kept(self.footprints, call, fixed)
             for d in differences:
                 if any(isinstance(x, NodeResult) for x in walk(d)) and latest(d) < call.index:
-                    self._add(d, "apart")
+                    self._add(call, d, "apart")
 
     def _key(self, kept: KeptEffect) -> tuple[Value, ...]:
         return tuple(kept.args[i] for i in self.domain.effects[kept.effect].key)
@@ -203,7 +242,8 @@ class _Handoff:
             seen = set(known).union(*(before.get(k, set()) for k in known))
             after = []
             for other in reversed(self.rest):
-                if other.index < call.index and other.id not in seen and self.footprints.conflicts(other, call):
+                relies = other.id in self.relied.get(call.index, ()) or self.footprints.conflicts(other, call)
+                if other.index < call.index and other.id not in seen and relies:
                     after.append(other.id)
                     added.add((other.id, call.id))
                     seen |= {other.id} | before[other.id]
@@ -229,6 +269,12 @@ def _receipt(call: Recorded) -> Origin:
     return Origin("receipt", receipt=call.id, tool=call.name)
 
 
+def _shown(use: Use) -> str:
+    if use.place is None or use.place.call is None:
+        return "the request"
+    return ".".join((use.place.call.name, *use.place.leaf.names))
+
+
 def _outcome(call: Recorded, status: str) -> Expr:
     return Outcome(node=call.id, status="failed" if status == "failed" else "ok", type=BOOL)
 
@@ -237,4 +283,4 @@ def _nodes(exprs: list[Expr]) -> set[str]:
     return {x.node for e in exprs for x in walk(e) if isinstance(x, NodeResult | Outcome)}
 
 
-__all__ = ["Apply", "Case", "Expectation", "handoffs", "truth"]
+__all__ = ["Case", "Expectation", "Gap", "handoffs"]

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from cfrc.model.domain import Tool
 from cfrc.model.expr import Apply, Expr, Field, Index, Lit, Var, conjuncts
 from cfrc.model.types import (
-    ANY, INT, BagOf, Enum, Id, ListOf, MapOf, Optional, Prim, RecordOf, Type,
+    ANY,
+    INT,
+    BagOf,
+    Enum,
+    Id,
+    ListOf,
+    MapOf,
+    Optional,
+    Prim,
+    RecordOf,
+    Type,
 )  # fmt: skip
 from cfrc.model.values import Bag, Map, Record, Value
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from cfrc.adapters.arguments import Arguments
 from cfrc.adapters.history import History
 from cfrc.adapters.runs import Recorded
-from cfrc.model.domain import Domain, Tool
+from cfrc.model.domain import EffectClause, FluentClause, Tool
 from cfrc.model.evaluate import Undefined, evaluate
 from cfrc.model.expr import Apply, Expr, FluentRead, Lit, Var, walk
 from cfrc.model.types import BOOL
@@ -85,7 +85,7 @@ class Footprints:
                         break
 
 
-def from_kept(domain: Domain, footprints: Footprints, call: Recorded, kept: list[tuple[str, tuple[Value, ...]]]) -> Iterator[Expr]:
+def from_kept(footprints: Footprints, call: Recorded, kept: list[tuple[str, tuple[Value, ...]]]) -> Iterator[Expr]:
     """``x != "kept"`` for every kept ``once`` key or kept fluent instance that a receipt might repeat."""
     for touch in footprints.of(call):
         if not touch.writes:
@@ -100,8 +100,10 @@ def from_kept(domain: Domain, footprints: Footprints, call: Recorded, kept: list
 
 
 def _conditions(tool: Tool) -> list[Expr]:
-    clauses = (*tool.sets, *tool.observes, *tool.causes, *tool.undoes, *tool.witnesses, *tool.refutes)
-    return [*tool.requires, *(c.when for c in clauses if c.when is not None), *(s.value for s in tool.sets)]
+    fluents: tuple[FluentClause, ...] = (*tool.sets, *tool.observes)
+    effects: tuple[EffectClause, ...] = (*tool.causes, *tool.undoes, *tool.witnesses, *tool.refutes)
+    guards = [f.when for f in fluents] + [e.when for e in effects]
+    return [*tool.requires, *(g for g in guards if g is not None), *(s.value for s in tool.sets)]
 
 
 def _fixed(e: Expr) -> bool:

@@ -18,7 +18,6 @@ from cfrc.model.types import Type
 from cfrc.model.values import Value
 from cfrc.source import Source
 
-
 T = TypeVar("T")
 
 

@@ -1,0 +1,125 @@
+"""Turns files of recorded task runs into a report on every cut of every run, and on single faults in what is admitted."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cfrc.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from cfrc.adapters.runs import TaskRun
+    from cfrc.adapters.sweep import Report
+    from cfrc.model.domain import Domain
+
+
+@click.command("sweep")
+@click.argument("files", nargs=-1, required=True, metavar="RUNS.jsonl...")
+@click.option("--domain", "domain_path", required=True, metavar="DOMAIN.cfrc", help="The tool interface of the runs.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Only N runs, spread evenly over the file.")
+@click.option("--run", "ids", multiple=True, metavar="ID", help="Only the run with this id (repeatable).")
+@click.option("--mutants/--no-mutants", default=True, help="Whether to break what is admitted in single ways.")
+@click.option("--most", type=click.IntRange(1), metavar="N", help="At most N mutants of each rule and case.")
+@click.option("--out", metavar="FOLDER", help="Keep every case as a spec file.")
+@click.option("--list", "listing", is_flag=True, help="Name every case that is not admitted, and what it lacks.")
+@click.option("--json", "json_", is_flag=True, help="Print the whole report as JSON.")
+def command(
+    files: tuple[str, ...],
+    domain_path: str,
+    sample: int | None,
+    ids: tuple[str, ...],
+    mutants: bool,
+    most: int | None,
+    out: str | None,
+    listing: bool,
+    json_: bool,
+) -> Exit:
+    """Judge every cut of recorded task runs, and single faults in what is admitted.
+
+    Each line of a file is one run: {"id", "request", "actions": [{"name", "arguments", "result", "write", "error"?}]}.
+    For every cut the calls before it make the contract, and the calls after it the proposal. Exit code 0: every case has
+    the verdict that the record supports, every fault is named, nothing is undecided; 3: something is undecided; 1: else.
+    """
+    from cfrc.adapters.runs import RunProblem, read_runs
+    from cfrc.cli.inputs import source_of
+    from cfrc.lang.diagnostics import SpecError
+
+    try:
+        domain = _domain(domain_path)
+        runs = [run for path in files for run in read_runs(source_of(path), domain)]
+    except (SpecError, RunProblem) as problem:
+        raise click.UsageError(_said(problem)) from None
+    runs = [r for r in runs if not ids or r.id in ids]
+    if sample is not None and sample < len(runs):
+        runs = [runs[i * len(runs) // sample] for i in range(sample)]
+    if not runs:
+        raise click.UsageError("there are no such runs in the files")
+    report = _sweep(domain, domain_path, runs, mutants, most, out)
+    click.echo(_shown(report, listing, json_))
+    if report.clean:
+        return Exit.HOLDS
+    return Exit.UNDECIDED if report.undecided_only else Exit.FAILS
+
+
+def _domain(path: str) -> Domain:
+    from cfrc.cli.inputs import source_of
+    from cfrc.lang.load import load
+
+    domains = list(load(source_of(path)).domains.values())
+    if len(domains) != 1:
+        raise click.UsageError(f"{path} declares {len(domains)} domains; one is needed")
+    return domains[0]
+
+
+def _said(problem: Exception) -> str:
+    from cfrc.lang.diagnostics import SpecError
+    from cfrc.report.escape import message
+
+    if isinstance(problem, SpecError):
+        return message("; ".join(f"{d.span}: {d.message}" for d in problem.diagnostics[:3]))
+    return message(str(problem))
+
+
+def _sweep(
+    domain: Domain, domain_path: str, runs: list[TaskRun], mutants: bool, most: int | None, out: str | None
+) -> Report:
+    from cfrc.adapters.sweep import sweep
+    from cfrc.verify import admit
+
+    def progress(run: str) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r{run[:60]:<60}", err=True, nl=False)
+
+    return sweep(
+        domain, Path(domain_path).resolve(), runs, admit,
+        mutate=mutants, most=most, out=Path(out) if out else None, progress=progress,
+    )  # fmt: skip
+
+
+def _shown(report: Report, listing: bool, json_: bool) -> str:
+    from cfrc.adapters.sweep import as_json, lines
+    from cfrc.report.escape import safe
+
+    if json_:
+        import json
+
+        return json.dumps(as_json(report), indent=1)
+    return "\n".join(safe(line) for line in lines(report, listing=listing))
+
+
+def main() -> int:
+    """``python -m cfrc.cli.sweep``. Exit code 2 when the input or the usage is wrong."""
+    try:
+        return int(command.main(standalone_mode=False))
+    except click.ClickException as problem:
+        problem.show()
+        return Exit.INPUT
+    except click.exceptions.Exit as done:  # --help
+        return done.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -34,7 +34,7 @@ def mutations(contract: Contract, proposal: Proposal) -> tuple[Mutant, ...]:
     """All single-fault variants of the proposal, in a fixed order."""
     return tuple(
         m
-        for source in (_nodes, _calls, _arguments, _edges, _conditions, _failures, _terminals, _additions)
+        for source in (_nodes, _calls, _arguments, _edges, _conditions, _failures, _terminals, _additions, _undone)
         for m in source(contract, proposal)
     )
 
@@ -209,8 +209,9 @@ def _failures(contract: Contract, proposal: Proposal) -> Iterator[Mutant]:
             yield Mutant(
                 f"{node.id} unless {name} failed", "dependency", _with(proposal, node, replace(node, when=guard))
             )
-            instead = replace(node, when=Outcome(node=name, status="failed", type=BOOL))
-            yield Mutant(f"{node.id} if {name} failed", "dependency", _with(proposal, node, instead))
+            for status in ("failed", "skipped", "ok"):
+                instead = replace(node, when=Outcome(node=name, status=status, type=BOOL))
+                yield Mutant(f"{node.id} if {name} {status}", "dependency", _with(proposal, node, instead))
 
 
 def _terminals(contract: Contract, proposal: Proposal) -> Iterator[Mutant]:
@@ -246,6 +247,19 @@ def _additions(contract: Contract, proposal: Proposal) -> Iterator[Mutant]:
             args = dict(zip(sources, values, strict=True))
             call = Call(_fresh(proposal, "more"), tool.name, args, after=last)
             yield Mutant(f"one more {tool.name}", "scope", _append(proposal, call))
+
+
+def _undone(contract: Contract, proposal: Proposal) -> Iterator[Mutant]:
+    """Undoes what a call causes, where a tool can, with the arguments of that call."""
+    for call in _call_nodes(proposal):
+        tool = contract.domain.tools.get(call.tool)
+        caused = {c.effect for c in tool.causes} if tool is not None else set()
+        for other in contract.domain.tools.values():
+            needed = [p.name for p in other.params if p.default is None]
+            if caused & {u.effect for u in other.undoes} and set(needed) <= set(call.args):
+                args = {n: call.args[n] for n in needed}
+                undo = Call(_fresh(proposal, "undo"), other.name, args, after=(call.id,))
+                yield Mutant(f"undo {call.id}", "preservation", _append(proposal, undo))
 
 
 def _sources(contract: Contract, param: Param) -> list[Expr]:

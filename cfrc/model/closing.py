@@ -57,24 +57,6 @@ def _coverage(run: Run, fired: list[Terminal]) -> None:
                     run.report("EVD004", terminal.id, obligation=claim, failing=f"claims {claim}")
 
 
-def premature(run: Run) -> None:
-    """For a scenario that stops early: orders between obligations that are already violated, whatever comes next."""
-    if not run.book.order and not run.book.tracked:
-        return
-    owed = [e for e in run.book.owed if run.active(e.obligation.name)]
-    active = {e.obligation.name for e in owed}
-    coverage = run.coverage()
-    chosen, _ = coverage.assign(owed, ordered=False)
-    for entry in owed:
-        first = entry.obligation.name
-        for second in entry.obligation.before:
-            if second not in active or second not in chosen:
-                continue
-            started = coverage.realized(second, chosen[second], earliest=True) is not None
-            if started and (first not in chosen or not coverage.in_order(first, second, chosen)):
-                _misplaced(run, coverage, (first, second), chosen)
-
-
 def _misplaced(run: Run, coverage: Coverage, pair: tuple[str, str], chosen: Mapping[str, Option]) -> None:
     """Reports ``a before b`` at the call that realized b."""
     first, second = pair

@@ -13,7 +13,7 @@ search that exceeds it counts as not discharged).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from cfrc.model.contract import EffectGoal, Obligation, StateGoal
@@ -108,6 +108,7 @@ class Coverage:
     count: Mapping[Instance, int]
     history: Mapping[str, list[bool]] = field(default_factory=dict)
     budget: int = BUDGET
+    _memo: dict[tuple[str, int], list[Evidence]] = field(default_factory=dict)
 
     # -- one obligation ---------------------------------------------------------------------------------------------
 
@@ -144,12 +145,15 @@ class Coverage:
     def options(self, o: Obligation, chosen: Mapping[str, Option], used: set[Instance]) -> Iterator[Option]:
         """The ways to discharge the obligation beside what was chosen."""
         env = self._env(chosen) if chosen else self.env
-        per_goal = [list(self._goal_options(o, i, env)) for i in range(len(o.goals))]
-        if o.choice == "one" and sum(1 for options in per_goal if options) != 1:
-            return
-        for options in per_goal:
-            for option in options:
-                if not (used and o.exists and not o.shared) or not used & {i.identity for i in option.items}:
+        goals = range(len(o.goals))
+        if o.choice == "one":
+            goals_met = [i for i in goals if next(self._goal_options(o, i, env), None) is not None]
+            if len(goals_met) != 1:
+                return
+        distinct = bool(o.exists) and not o.shared
+        for index in goals:
+            for option in self._goal_options(o, index, env):
+                if not (used and distinct) or not used & {i.identity for i in option.items}:
                     yield option
 
     def _goal_options(self, o: Obligation, index: int, env: Env) -> Iterator[Option]:
@@ -158,20 +162,33 @@ class Coverage:
             if self.goal_holds(o, goal, env):
                 yield Option(index)
             return
-        items = self.candidates(o, index, goal, env)
+        items = self._known(o, index, goal, env)
         if o.count == 1:
             yield from (Option(index, (i,)) for i in items)
             return
-        # An identity that was caused has as many occurrences as causes; one that was only witnessed has one.
+        for pick in combinations(self._occurrences(items, bool(o.exists) and not o.shared), o.count):
+            yield Option(index, pick)
+
+    def _known(self, o: Obligation, index: int, goal: EffectGoal, env: Env) -> list[Evidence]:
+        """The candidates, remembered where they depend on nothing that a search chooses."""
+        if env.discharges:
+            return self.candidates(o, index, goal, env)
+        place = (o.name, index)
+        if place not in self._memo:
+            self._memo[place] = self.candidates(o, index, goal, env)
+        return self._memo[place]
+
+    def _occurrences(self, items: list[Evidence], distinct: bool) -> list[Evidence]:
+        """What ``owes n of`` counts: causes, and an identity that was only witnessed once; or else identities."""
         seen: set[Instance] = set()
-        occurrences = []
+        found = []
         for i in items:
-            if i.caused or (not self.count.get(i.identity) and i.identity not in seen):
-                occurrences.append(i)
+            fresh = i.identity not in seen
+            counts = fresh if distinct else i.caused or (fresh and not self.count.get(i.identity))
+            if counts:
+                found.append(i)
                 seen.add(i.identity)
-        for pick in combinations(occurrences, o.count):
-            if not (o.exists and not o.shared) or len({i.identity for i in pick}) == o.count:
-                yield Option(index, pick)
+        return found
 
     def alternatives(self, o: Obligation, chosen: Mapping[str, Option]) -> int:
         """How many alternatives of a choice are realized, given what discharges the obligations it refers to."""
@@ -196,39 +213,57 @@ class Coverage:
         return chosen, missing
 
     def _match(self, owed: list[Owed], chosen: dict[str, Option], missing: list[str]) -> None:
-        """Bipartite matching of existential obligations to identities (for ``owes n of`` and choices, first fit)."""
-        taken: dict[Instance, str] = {}
-        plain = [e for e in owed if e.obligation.count == 1 and len(e.obligation.goals) == 1]
-        others = [e for e in owed if e not in plain]
-        options = {e.obligation.name: list(self.options(e.obligation, {}, set())) for e in plain}
-        if others:
+        """Bipartite matching of existential obligations (n slots for ``owes n of``) to identities."""
+        if any(len(e.obligation.goals) > 1 for e in owed):
             self._search(owed, False, chosen, missing)
             return
-        for e in plain:
-            name = e.obligation.name
-            if not self._augment(name, options, taken, chosen, set()):
-                missing.append(name)
+        taken: dict[Instance, str] = {}
+        slots: dict[str, Option] = {}
+        options: dict[str, list[Option]] = {}
+        for e in owed:
+            o = e.obligation
+            single = replace(o, count=1)
+            names = [f"{o.name}#{k}" for k in range(o.count)]
+            found = list(self.options(single, {}, set()))
+            options.update((name, found) for name in names)
+            # All or nothing: an obligation that cannot have all its slots gives back what it took.
+            before = dict(taken), dict(slots)
+            if all([self._augment(name, options, taken, slots) for name in names]):
+                chosen[o.name] = Option(0)
+            else:
+                taken, slots = before
+                missing.append(o.name)
+        for e in owed:
+            if e.obligation.name in chosen:
+                parts = [slots[f"{e.obligation.name}#{k}"] for k in range(e.obligation.count)]
+                chosen[e.obligation.name] = Option(0, tuple(i for part in parts for i in part.items))
 
+    @staticmethod
     def _augment(
-        self,
-        name: str,
-        options: dict[str, list[Option]],
-        taken: dict[Instance, str],
-        chosen: dict[str, Option],
-        visited: set[Instance],
+        root: str, options: dict[str, list[Option]], taken: dict[Instance, str], chosen: dict[str, Option]
     ) -> bool:
-        for option in options[name]:
-            if not option.items:
-                chosen[name] = option
-                return True
-            identity = option.items[0].identity
-            if identity in visited:
-                continue
-            visited.add(identity)
-            if identity not in taken or self._augment(taken[identity], options, taken, chosen, visited):
-                taken[identity] = name
-                chosen[name] = option
-                return True
+        """Finds the slot an identity, moving others to another one where that helps."""
+        reached: dict[Instance, tuple[str, Option]] = {}
+        queue = [root]
+        for slot in queue:
+            for option in options[slot]:
+                if not option.items:
+                    chosen[slot] = option
+                    return True
+                identity = option.items[0].identity
+                if identity in reached:
+                    continue
+                reached[identity] = (slot, option)
+                if identity in taken:
+                    queue.append(taken[identity])
+                    continue
+                while True:
+                    mover, move = reached[identity]
+                    left = chosen.get(mover)
+                    taken[identity], chosen[mover] = mover, move
+                    if left is None:
+                        return True
+                    identity = left.items[0].identity
         return False
 
     def _search(self, owed: list[Owed], ordered: bool, chosen: dict[str, Option], missing: list[str]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from cfrc.model.closing import close, premature
+from cfrc.model.closing import close
 from cfrc.model.contract import Approval, Contract
 from cfrc.model.evaluate import equal
 from cfrc.model.graph import Proposal
@@ -87,7 +87,6 @@ class Replayer:
             run.report("DEP003", node, failing=show_expr(expr), others=(show_expr(expr),))
         if fired is None:
             if machine.over is None:
-                premature(run)
                 for name in machine.ready:
                     if machine.plan.nodes[name].malformed is None:
                         self._before(run, machine.inspect(name))

@@ -78,7 +78,8 @@ class Engine:
         self.before: list[int] = []  # the states before the failing token, and before the last name
         self.earlier: list[int] = []
         self.names: set[int] = set()
-        self.perform = tuple(None if r.action in (PASS, LIST) else builder.action(r.action) for r in tables.rules)
+        self.builder = builder
+        self.perform: dict[str, Callable[..., Any]] = {}  # bound on first use: most expressions need few actions
 
     def parse(
         self, index: int, start: str, resync: Collection[str], failed: Callable[[Failure], bool]
@@ -160,14 +161,17 @@ class Engine:
             else:
                 kept.extend(parts[-2 - k])
         start, end, depth = starts[-size], ends[-1], max(depths[-size:])
-        perform = self.perform[number]
-        if perform is not None:
+        action = rule.action
+        if action != PASS and action != LIST:
             depth += 1
             if depth > MAX_NESTING:
                 raise TooDeep(start, end)
+            perform = self.perform.get(action)
+            if perform is None:
+                perform = self.perform[action] = self.builder.action(action)
             value = perform(start, end, *kept)
         else:
-            value = kept if rule.action == LIST else kept[0]
+            value = kept if action == LIST else kept[0]
         stack.cut(len(values) - size)
         states.append(self.tables.gotos[states[-1]][rule.lhs])
         values.append(value)

@@ -89,6 +89,9 @@ class _Reader:
 
     def skip(self) -> str:
         """Skip white space; the next character, or an empty string at the end."""
+        c = self.text[self.at : self.at + 1]
+        if c > " ":
+            return c
         match = _SPACE.match(self.text, self.at)
         assert match is not None
         self.at = match.end()

@@ -5,7 +5,9 @@ The public entrance of this room. Everything raises :class:`SpecError` with all 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -37,7 +39,8 @@ def load(path: str | Path | Source, *, roots: Sequence[str | Path] = ()) -> Spec
     ``path`` is a spec file or a JSON form; ``roots`` are more folders that imports may name files of.
     Raises :class:`SpecError` if anything is wrong, with every diagnostic that could be found.
     """
-    return resolve(read_all(path, roots))
+    with collector_paused():
+        return resolve(read_all(path, roots))
 
 
 def load_contract(path: str | Path | Source, name: str | None = None, *, roots: Sequence[str | Path] = ()) -> Contract:
@@ -45,8 +48,9 @@ def load_contract(path: str | Path | Source, name: str | None = None, *, roots: 
 
     Raises :class:`SpecError` as :func:`load`, and when the choice is not clear (``NAM012``).
     """
-    loaded = read_all(path, roots)
-    spec = resolve(loaded)
+    with collector_paused():
+        loaded = read_all(path, roots)
+        spec = resolve(loaded)
     own = [d.name.text for d in loaded.own if isinstance(d, t.ContractDecl)]
     return spec.contracts[_choose("contract", name, own, list(spec.contracts), loaded.sources[0])]
 
@@ -58,7 +62,17 @@ def load_proposal(path: str | Path | Source, contract: Contract, name: str | Non
     itself is a fault in it. Raises :class:`SpecError` for an unreadable file, bad syntax or shape, and when the choice
     is not clear (``NAM012``).
     """
-    source = path if isinstance(path, Source) else read_source(path)
+    with collector_paused():
+        source = path if isinstance(path, Source) else read_source(path)
+        proposals = _proposals(source)
+        own = list(proposals)
+        if name is None and len(own) > 1:
+            own = [n for n, d in proposals.items() if d.contract.text == contract.name]
+        return resolve_proposal(proposals[_choose("proposal", name, own, list(proposals), source)], contract)
+
+
+def _proposals(source: Source) -> dict[str, t.ProposalDecl]:
+    """The proposals that one source declares, by name. Raises :class:`SpecError` for bad syntax or shape."""
     if is_json(source):
         from cfrc.lang.jsonforms.read import read_form
 
@@ -66,13 +80,25 @@ def load_proposal(path: str | Path | Source, contract: Contract, name: str | Non
     else:
         file, diagnostics = parse_file(source)
         declarations = file.declarations
+    problems = Problems()
+    found = _unique(declarations, t.ProposalDecl, "proposal", problems)
+    diagnostics = [*diagnostics, *problems.found]
     if has_errors(diagnostics):
         raise SpecError(diagnostics)
-    proposals = {d.name.text: d for d in declarations if isinstance(d, t.ProposalDecl)}
-    own = list(proposals)
-    if name is None and len(own) > 1:
-        own = [n for n, d in proposals.items() if d.contract.text == contract.name]
-    return resolve_proposal(proposals[_choose("proposal", name, own, list(proposals), source)], contract)
+    return {d.name.text: d for d in found}
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Without the cyclic garbage collector: a load makes many objects and no cycles, and half its time would go there."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def resolve(loaded: Loaded) -> Spec:

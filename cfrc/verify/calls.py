@@ -214,6 +214,8 @@ def _bindings(ev: Evaluator, clause: EffectClause | FluentClause, tag: str) -> I
     """Binds the clause's generators in every way, yielding each binding's condition. Over an opaque collection two
     generic elements stand for all: what goes wrong for one element, or for a pair, goes wrong for these."""
     t = ev.terms
+    if not clause.generators:
+        return (t.true,)
 
     def go(index: int, cond: Term) -> Iterable[Term]:
         if index == len(clause.generators):
@@ -231,7 +233,7 @@ def _bindings(ev: Evaluator, clause: EffectClause | FluentClause, tag: str) -> I
             ev.vars[g.var] = item
             yield from go(index + 1, t.and_(cond, ev.member(item, source)))
 
-    yield from go(0, t.true)
+    return go(0, t.true)
 
 
 def _instances(paths: Paths, run: Run, clause: EffectClause, when: Term) -> Iterable[Instance]:

@@ -49,6 +49,8 @@ class Items:
 
 Shape = Scalar | Maybe | Fields | Items
 
+_SCALAR = frozenset({ty.Id, ty.Enum, ty.Prim})
+
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -88,6 +90,8 @@ def signature(t: ty.Type) -> str:
 
 def leaf(terms: Terms, value: Any, t: ty.Type) -> Term:
     """The literal term of a scalar value."""
+    if t.__class__ is ty.Id:
+        return terms.const(f"Id:{t.name}", value)
     match t:
         case ty.Enum(_, members):
             return terms.const(sort_of(t), members.index(value) if value in members else -1)
@@ -116,6 +120,8 @@ def unleaf(value: Any, t: ty.Type) -> Value:
 
 def literal(terms: Terms, value: Value, t: ty.Type) -> Shape:
     """The shape of a concrete value of the type."""
+    if t.__class__ in _SCALAR:
+        return Scalar(leaf(terms, value, t), t)
     match t:
         case ty.Optional(i):
             if value is None:

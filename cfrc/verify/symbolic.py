@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
@@ -94,37 +95,40 @@ class Evaluator:
     # -- expressions --------------------------------------------------------------------------------------------
 
     def eval(self, e: ex.Expr) -> Shape:
-        match e:
-            case ex.Lit(value=v, type=t):
-                return literal(self.terms, v, t)
-            case ex.Var(name=n):
-                return self.vars[n] if n in self.vars else self.constants[n]
-            case ex.NodeResult(node=n):
-                self.musts.append((n, self.terms.and_(*self.path)))
-                return self.results[n]
-            case ex.Discharge(obligation=o):
-                return self.discharges[o]
-            case ex.Outcome(node=n, status=s):
-                assert self.outcome is not None
-                return Scalar(self.outcome(n, s), ty.BOOL)
-            case ex.FluentRead(fluent=f, args=args):
-                return self.fluent(f, tuple(self.eval(a) for a in args))
-            case ex.Field(base=b, name=n):
-                base = self.plain(self.eval(b))
-                return self.field(e, base, n)
-            case ex.Index():
-                return self.index(e)
-            case ex.If(cond=c, then=a, orelse=b):
-                cond = self.bool(c)
-                return choose(self.terms, cond, self.under(cond, a), self.under(self.terms.not_(cond), b))
-            case ex.Build():
-                return self.build(e)
-            case ex.Comprehension():
-                return self.comprehension(e)
-            case ex.Apply(op=("and" | "or" | "implies")):
-                return Scalar(self.connective(e), ty.BOOL)
-            case ex.Apply():
-                return self.apply(e, [self.eval(a) for a in e.args])
+        return _EVAL[e.__class__](self, e)
+
+    def _lit(self, e: ex.Lit) -> Shape:
+        return literal(self.terms, e.value, e.type)
+
+    def _var(self, e: ex.Var) -> Shape:
+        found = self.vars.get(e.name)
+        return found if found is not None else self.constants[e.name]
+
+    def _node(self, e: ex.NodeResult) -> Shape:
+        self.musts.append((e.node, self.terms.and_(*self.path)))
+        return self.results[e.node]
+
+    def _discharge(self, e: ex.Discharge) -> Shape:
+        return self.discharges[e.obligation]
+
+    def _outcome(self, e: ex.Outcome) -> Shape:
+        assert self.outcome is not None
+        return Scalar(self.outcome(e.node, e.status), ty.BOOL)
+
+    def _read(self, e: ex.FluentRead) -> Shape:
+        return self.fluent(e.fluent, tuple([self.eval(a) for a in e.args]))
+
+    def _field(self, e: ex.Field) -> Shape:
+        return self.field(e, self.plain(self.eval(e.base)), e.name)
+
+    def _if(self, e: ex.If) -> Shape:
+        cond = self.bool(e.cond)
+        return choose(self.terms, cond, self.under(cond, e.then), self.under(self.terms.not_(cond), e.orelse))
+
+    def _apply(self, e: ex.Apply) -> Shape:
+        if e.op in ("and", "or", "implies"):
+            return Scalar(self.connective(e), ty.BOOL)
+        return self.apply(e, [self.eval(a) for a in e.args])
 
     def field(self, e: ex.Field, base: Shape, name: str) -> Shape:
         """A record's field; a receipt of another tool may lack it: then it is undefined."""
@@ -371,3 +375,19 @@ class Evaluator:
         if not isinstance(e, ex.Comprehension) or e.kind == "only":
             self.define(t.app(BOOL, f"{name}:defined", inputs))
         return unknown(t, e.type, lambda s, sort: t.app(sort, f"{name}{s}", inputs))
+
+
+_EVAL: dict[type, Callable[[Evaluator, Any], Shape]] = {
+    ex.Lit: Evaluator._lit,
+    ex.Var: Evaluator._var,
+    ex.NodeResult: Evaluator._node,
+    ex.Discharge: Evaluator._discharge,
+    ex.Outcome: Evaluator._outcome,
+    ex.FluentRead: Evaluator._read,
+    ex.Field: Evaluator._field,
+    ex.Index: Evaluator.index,
+    ex.If: Evaluator._if,
+    ex.Build: Evaluator.build,
+    ex.Comprehension: Evaluator.comprehension,
+    ex.Apply: Evaluator._apply,
+}

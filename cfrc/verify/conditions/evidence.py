@@ -6,14 +6,16 @@ discharged is judged with coverage.)
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
-from cfrc.model.contract import StateGoal
+from cfrc.model.contract import Obligation, StateGoal
 from cfrc.model.graph import Call, Terminal
 from cfrc.model.verdict import Finding
+from cfrc.verify.assignment import Assignments
 from cfrc.verify.condition import Condition, spans
-from cfrc.verify.owed import effect_goals
+from cfrc.verify.goals import Unbound
 from cfrc.verify.paths import Paths
 
 
@@ -69,14 +71,18 @@ def _waits(paths: Paths, terminal: Terminal) -> Iterator[Condition]:
 
 def coverage_claims(paths: Paths) -> Iterator[Finding]:
     """``covers`` compared with what is computed: claiming more is a finding, less is a note."""
-    by_name = {o.name: o for o in paths.contract.obligations}
-    annotated = any(isinstance(n, Call) and n.covers for n in paths.proposal.nodes)
-    for run in paths.runs if annotated else ():
-        touched = {i.effect for i in (*run.causes, *run.witnesses)}
-        written = {w.fluent for w in run.writes}
+    if not any(isinstance(n, Call) and n.covers for n in paths.proposal.nodes):
+        return
+    assignments = Assignments(paths)
+    serves = {o.name: _serving(paths, assignments, o) for o in paths.contract.obligations}
+    computed: dict[int, list[str]] = defaultdict(list)
+    for name, positions in serves.items():
+        for p in positions:
+            computed[p].append(name)
+    for run in paths.runs:
         for name in run.call.covers:
-            o = by_name.get(name)
-            if o is not None and not _serves(paths, run.pos, name, touched, written):
+            o = assignments.by_name.get(name)
+            if o is not None and run.pos not in serves[name]:
                 yield Finding(
                     code="CFRC-COV006",
                     kind="coverage",
@@ -87,33 +93,26 @@ def coverage_claims(paths: Paths) -> Iterator[Finding]:
                     obligation=name,
                     clauses=spans((f"`{name}` is owed", o.span)),
                 )
-        for o in paths.contract.obligations:
-            serves = {g.effect for g in effect_goals(o)} & touched
-            if serves and o.name not in run.call.covers and _serves(paths, run.pos, o.name, touched, written):
+        for name in computed[run.pos]:
+            if name not in run.call.covers:
                 yield Finding(
                     code="CFRC-COV007",
                     kind="coverage",
-                    message=f"`{run.call.id}` may cover `{o.name}`, which it does not say",
+                    message=f"`{run.call.id}` may cover `{name}`, which it does not say",
                     where=run.call.span,
                     node=run.call.id,
-                    obligation=o.name,
+                    obligation=name,
                     severity="note",
                 )
 
 
-def _serves(paths: Paths, pos: int, name: str, touched: set[str], written: set[str]) -> bool:
-    """Whether some instance of the call may match the obligation."""
-    from cfrc.verify.assignment import Assignments
-    from cfrc.verify.goals import Unbound
-
-    assignments = Assignments(paths)
-    o = assignments.by_name[name]
-    if any(assignments.fluents(g) & written for g in o.goals if isinstance(g, StateGoal)):
-        return True
+def _serving(paths: Paths, assignments: Assignments, o: Obligation) -> set[int]:
+    """The positions of the calls some instance or write of which may serve the obligation."""
+    fluents = {f for g in o.goals if isinstance(g, StateGoal) for f in assignments.fluents(g)}
+    found = {r.pos for r in paths.runs if any(w.fluent in fluents for w in r.writes)} if fluents else set()
     try:
         for discharges, _ in assignments.receipts(o):
-            if any(c.instance.pos == pos for c in assignments.candidates(o, discharges, exhaustive=True)):
-                return True
+            found |= {c.instance.pos for c in assignments.candidates(o, discharges, exhaustive=True)}
     except Unbound:
-        return True
-    return False
+        found |= {r.pos for r in paths.runs}
+    return found

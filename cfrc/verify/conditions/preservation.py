@@ -190,8 +190,16 @@ def _pair(paths: Paths, first: Instance, second: Instance) -> Iterator[Condition
         kind="preservation",
         code="PRS002",
         bad=bad,
-        message=f"`{two.call.id}` may cause `{second.effect}` a second time: `{one.call.id}` realizes the same key",
-        help="drop one of the two, or put them on exclusive branches",
+        message=(
+            f"`{two.call.id}` may cause `{second.effect}` more than once for one key"
+            if one is two
+            else f"`{two.call.id}` may cause `{second.effect}` a second time: `{one.call.id}` realizes the same key"
+        ),
+        help=(
+            "a call that is polled, or that loops over a collection, happens every time"
+            if one is two
+            else "drop one of the two, or put them on exclusive branches"
+        ),
         mask=mask,
         returned=1 << second.pos,
         step=second.pos,

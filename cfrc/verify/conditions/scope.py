@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Licence
@@ -15,17 +16,27 @@ from cfrc.verify.condition import Condition, spans
 from cfrc.verify.goals import Unbound, pattern_match
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Run
-from cfrc.verify.shapes import Shape
+from cfrc.verify.shapes import Shape, leaves, literal
 from cfrc.verify.state import Write
 from cfrc.verify.terms import Term
 
-Licences = dict[tuple[str, str], list[tuple[Licence, set[str]]]]
+Key = tuple[Term, ...]
+
+
+@dataclass(slots=True)
+class Licences:
+    """The scope by kind and name. Literal instances are licensed by hashing; ``by_name`` holds all, ``open`` the others."""
+
+    by_name: dict[tuple[str, str], list[Licence]] = field(default_factory=lambda: defaultdict(list))
+    exact: set[tuple[str, str, Key]] = field(default_factory=set)
+    open: dict[tuple[str, str], list[tuple[Licence, set[str]]]] = field(default_factory=lambda: defaultdict(list))
+    literal: dict[tuple[str, str], list[tuple[Licence, set[str]]]] = field(default_factory=lambda: defaultdict(list))
 
 
 def conditions(paths: Paths) -> Iterator[Condition]:
     licences = _licences(paths)
     for run in paths.runs:
-        if run.tool is not None and run.tool.undeclared and ("tool", run.tool.name) not in licences:
+        if run.tool is not None and run.tool.undeclared and ("tool", run.tool.name) not in licences.by_name:
             yield _condition(
                 paths, run, "SCP003", run.called,
                 f"`{run.tool.name}` declares no effects and has no licence by name",
@@ -43,12 +54,29 @@ def conditions(paths: Paths) -> Iterator[Condition]:
 
 
 def _licences(paths: Paths) -> Licences:
-    found: Licences = defaultdict(list)
+    found = Licences()
     scope = paths.contract.scope
     for licence in scope if scope is not None else _tight(paths):
+        name = (licence.kind, licence.name)
+        found.by_name[name].append(licence)
         refs = {x.obligation for a in licence.args if a is not None for x in ex.walk(a) if isinstance(x, ex.Discharge)}
-        found[licence.kind, licence.name].append((licence, refs))
+        key = _literal(paths, licence)
+        if key is not None:
+            found.exact.add((*name, key))
+            found.literal[name].append((licence, refs))
+        else:
+            found.open[name].append((licence, refs))
     return found
+
+
+def _literal(paths: Paths, licence: Licence) -> Key | None:
+    """The instance that a licence without any condition names."""
+    if licence.where is not None or licence.exists or not all(isinstance(a, ex.Lit) for a in licence.args):
+        return None
+    declared = paths.domain.effects if licence.kind == "effect" else paths.domain.fluents
+    params = declared[licence.name].params if licence.name in declared else ()
+    values = [a.value for a in licence.args if isinstance(a, ex.Lit)]
+    return tuple(x for v, (_, t) in zip(values, params, strict=False) for x in leaves(paths.terms, literal(paths.terms, v, t)))
 
 
 def _tight(paths: Paths) -> Iterator[Licence]:
@@ -68,7 +96,14 @@ def _licensed(
 ) -> Term:
     t = paths.terms
     parts = []
-    for licence, refs in licences.get((kind, name), ()):
+    candidates = licences.open.get((kind, name), [])
+    key = tuple(x for s in shapes if s is not None for x in leaves(t, s))
+    if None not in shapes and all(x.ground for x in key):
+        if (kind, name, key) in licences.exact:
+            return t.true
+    else:
+        candidates = [*candidates, *licences.literal.get((kind, name), ())]
+    for licence, refs in candidates:
         for discharges in _receipts(paths, run, refs):
             try:
                 hit = pattern_match(
@@ -110,10 +145,10 @@ def _fluent(paths: Paths, run: Run, licences: Licences, w: Write) -> Condition:
 
 
 def _within(licences: Licences, kind: str, name: str) -> str:
-    own = licences.get((kind, name))
+    own = licences.by_name.get((kind, name), [])
     if not own:
         return f"nothing licenses `{name}`: if it is wanted, add it to the contract with `within {name}(…)`"
-    shown = ", ".join(f"`{name}({', '.join('_' if a is None else show_expr(a) for a in lic.args)})`" for lic, _ in own)
+    shown = ", ".join(f"`{name}({', '.join('_' if a is None else show_expr(a) for a in lic.args)})`" for lic in own[:5])
     return f"licensed: {shown}"
 
 

@@ -82,10 +82,12 @@ def handoffs(domain: Domain, run: TaskRun) -> Iterator[Case]:
     """The cases of one run, one for each cut from before the first call to after the last."""
     history = History(domain, run)
     for cut in range(len(run.calls) + 1):
-        yield _Handoff(history, run, cut).case()
+        yield Handoff(history, run, cut).case()
 
 
-class _Handoff:
+class Handoff:
+    """Builds the case of one cut, step by step; a subclass may build other obligations, expectations or order."""
+
     def __init__(self, history: History, run: TaskRun, cut: int) -> None:
         self.history, self.run, self.cut, self.domain = history, run, cut, history.domain
         self.rest = [c for c in run.calls[cut:] if c.tool is not None]
@@ -283,4 +285,4 @@ def _nodes(exprs: list[Expr]) -> set[str]:
     return {x.node for e in exprs for x in walk(e) if isinstance(x, NodeResult | Outcome)}
 
 
-__all__ = ["Case", "Expectation", "Gap", "handoffs"]
+__all__ = ["Case", "Expectation", "Gap", "Handoff", "handoffs"]

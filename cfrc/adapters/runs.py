@@ -1,8 +1,8 @@
 """Turns a file of recorded task runs (one JSON object a line) into calls whose arguments and results have types.
 
 Such files hold what tools really returned: ``{"id", "request", "actions": [{"name", "arguments", "result", "write",
-"error"?}]}``. Other members are passed over. What does not fit the domain is kept as a problem of its call, never
-guessed: such a call cannot support anything.
+"error"?}], "user_turns"?, "user_id"?, "trajectory_is_gold"?}``. Other members are passed over. What does not fit the
+domain is kept as a problem of its call, never guessed: such a call cannot support anything.
 """
 
 from __future__ import annotations
@@ -50,9 +50,15 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
+    """``turns`` are what the user said after the request, ``user`` whom the session belongs to, ``gold`` whether the run
+    met what was owed: as far as the file tells."""
+
     id: str
     request: str
     calls: tuple[Recorded, ...]
+    turns: tuple[str, ...] = ()
+    user: str | None = None
+    gold: bool | None = None
 
 
 @dataclass(slots=True)
@@ -82,7 +88,11 @@ def _run(source: Source, domain: Domain, default_id: str) -> TaskRun:
     request = _member(members, "request", str, source)
     name = members["id"].value if "id" in members else default_id
     typed = tuple(_call(i, _object(c, source, "an action"), domain, source) for i, c in enumerate(calls))
-    return TaskRun(str(name), request, typed)
+    turns = members["user_turns"].value if "user_turns" in members else []
+    said = tuple(str(t.value) for t in turns) if isinstance(turns, list) else ()
+    user, gold = (members[k].value if k in members else None for k in ("user_id", "trajectory_is_gold"))
+    known = user if isinstance(user, str) else None
+    return TaskRun(str(name), request, typed, said, known, gold if isinstance(gold, bool) else None)
 
 
 def _object(j: Json, source: Source, what: str) -> dict[str, Json]:

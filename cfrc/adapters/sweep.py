@@ -26,6 +26,8 @@ from cfrc.model.verdict import Status, Verdict
 from cfrc.source import Source
 
 Judge = Callable[[Contract, Proposal], Verdict]
+Cases = Callable[[Domain, TaskRun], Iterable[Case]]
+Breaks = Callable[[Case, int | None], Iterable[Mutant]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +83,24 @@ class Report:
 
 def sweep(
     domain: Domain, domain_path: Path, runs: Iterable[TaskRun], judge: Judge, *,
-    mutate: bool = True, most: int | None = None, out: Path | None = None, progress: Callable[[str], None] | None = None,
+    mutate: bool = True, most: int | None = None, out: Path | None = None,
+    progress: Callable[[str], None] | None = None, cases: Cases = handoffs, breaks: Breaks = mutants,
 ) -> Report:  # fmt: skip
-    """Judges every cut of every run. ``most`` bounds the mutants of each rule and case; ``out`` keeps the cases as files."""
+    """Judges every case of every run, by default every cut. ``most`` bounds the mutants of each rule and case; ``out``
+    keeps the cases as files."""
     report, start = Report(), perf_counter()
     for run in runs:
         report.runs += 1
         if progress is not None:
             progress(run.id)
-        for case in handoffs(domain, run):
-            _case(report, case, domain_path, judge, mutate, most, out)
+        for case in cases(domain, run):
+            _case(report, case, domain_path, judge, breaks if mutate else _unbroken, most, out)
     report.seconds = perf_counter() - start
     return report
+
+
+def _unbroken(case: Case, most: int | None) -> Iterable[Mutant]:
+    return ()
 
 
 def case_text(case: Case, domain_file: str) -> str:
@@ -103,7 +111,7 @@ def case_text(case: Case, domain_file: str) -> str:
 
 
 def _case(
-    report: Report, case: Case, domain_path: Path, judge: Judge, mutate: bool, most: int | None, out: Path | None
+    report: Report, case: Case, domain_path: Path, judge: Judge, breaks: Breaks, most: int | None, out: Path | None
 ) -> None:
     text = case_text(case, domain_path.name)
     if out is not None:
@@ -121,8 +129,8 @@ def _case(
     kinds = tuple(sorted({f.kind for f in verdict.errors}))
     messages = tuple(f"{f.code.removeprefix('CFRC-')} {f.node or ''}: {f.message}" for f in verdict.findings)
     report.cases.append(CaseResult(case, verdict.status, codes, kinds, _right(case, verdict, set(codes)), messages))
-    if mutate and verdict.status is Status.ADMITTED:
-        for mutant in mutants(case, most):
+    if verdict.status is Status.ADMITTED:
+        for mutant in breaks(case, most):
             report.mutants.append(_mutant(report, case, mutant, contract, judge))
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import NamedTuple
 
 from cfrc.model.contract import EffectGoal, Obligation, StateGoal
 from cfrc.model.evaluate import Env, Undefined, holds
@@ -27,8 +28,7 @@ BUDGET = 20_000
 """The most options that one search looks at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """One occurrence of a realized identity: the receipt of ``node`` at ``step``."""
 
     step: int

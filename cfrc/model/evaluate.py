@@ -131,7 +131,7 @@ def _outcome(e: Outcome, env: Env) -> Value:
 
 
 def _fluent(e: FluentRead, env: Env) -> Value:
-    args = tuple([evaluate(a, env) for a in e.args])
+    args = tuple([_EVALUATE[a.__class__](a, env) for a in e.args])
     try:
         return env.read(e.fluent, args)
     except LookupError:
@@ -172,7 +172,7 @@ def _apply(e: Apply, env: Env) -> Value:
         return not holds(args[0], env) or holds(args[1], env)
     if op == "not":
         return not holds(args[0], env)
-    values = [evaluate(a, env) for a in args]
+    values = [_EVALUATE[a.__class__](a, env) for a in args]
     if op == "==":
         return equal(values[0], values[1])
     if op == "!=":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cfrc.model.canon import canonical, default_value, needs_canonical
 from cfrc.model.domain import Domain, Effect, EffectClause, Fluent, FluentClause, Tool
@@ -26,8 +27,7 @@ Pattern = tuple[str, tuple[Value | Wild, ...]]
 World = Mapping[Instance, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """A fluent write. ``before`` is the value in the pre-state; ``increment``: it adds to whatever the fluent holds."""
 
     fluent: str

@@ -16,8 +16,8 @@ It executes and decides what is a step at all; whether a step is *right* is for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from cfrc.model.canon import canonical, has_type
 from cfrc.model.domain import Tool
@@ -44,7 +44,8 @@ from cfrc.model.values import Value
 class Step:
     """One call that is being made. ``false`` is the conjunct of ``requires`` that does not hold (undefined counts).
 
-    ``found`` is there when the call returned, ``leftovers`` when it failed, ``after`` is the node's x after the step.
+    ``found`` is there when the call returned (``footprint`` too, unless all calls are ordered), ``leftovers`` when it
+    failed; ``after`` is the node's x after the step.
     """
 
     index: int
@@ -57,8 +58,8 @@ class Step:
     false: Expr | None = None
     approval: bool = False
     found: Instances | None = None
-    footprint: Footprint = field(default_factory=Footprint)
-    leftovers: list[Pattern] = field(default_factory=list)
+    footprint: Footprint | None = None
+    leftovers: Sequence[Pattern] = ()
     after: str = ""
 
 

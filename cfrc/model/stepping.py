@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cfrc.model.contract import StateGoal
 from cfrc.model.evaluate import equal
-from cfrc.model.footprint import Key, Wild, matches
+from cfrc.model.footprint import Footprint, Key, Wild, matches
 from cfrc.model.instances import Instance, Instances, Pattern, Write
 from cfrc.model.limits import Total
 from cfrc.model.machine import Step
@@ -36,10 +36,10 @@ def judge_effects(run: Run, step: Step, found: Instances) -> None:
         _write(run, step, write)
     if run.totals:
         _limits(run, step, found)
-    if run.book.plan.linear:
+    if step.footprint is None:
         return
     if run.book.order:
-        _order(run, step, found)
+        _order(run, step.footprint, found)
     for position, resource in run.interference.add(step.entry, step.footprint):
         other = run.book.plan.proposal.nodes[position].id
         run.report("PRS007", step.node, others=(other,), failing=_show_resource(run, resource))
@@ -143,23 +143,23 @@ def _limits(run: Run, step: Step, found: Instances) -> None:
             run.report("SCP004", step.node, failing=_show_limit(total))
 
 
-def _order(run: Run, step: Step, found: Instances) -> None:
+def _order(run: Run, footprint: Footprint, found: Instances) -> None:
     """Notes in the footprint which orders between obligations the call completes and which it needs."""
     for effect, undone in found.undoes:
         for pattern, completes, _ in run.book.order.get(effect, ()):
             if matches(pattern, undone):
-                step.footprint.writes.update(("order", name) for name in completes)
+                footprint.writes.update(("order", name) for name in completes)
     for effect, args in (*found.causes, *found.witnesses):
         for pattern, completes, needs in run.book.order.get(effect, ()):
             if not matches(pattern, args):
                 continue
-            step.footprint.writes.update(("order", name) for name in completes)
+            footprint.writes.update(("order", name) for name in completes)
             for name in needs:
-                step.footprint.read(("order", name))
+                footprint.read(("order", name))
                 for goal in run.book.tracked[name].goals if name in run.book.tracked else ():
                     if isinstance(goal, StateGoal):
                         for fluent in fluents_read(goal.condition, run.env):
-                            step.footprint.read(("fluent", fluent[0], run.book.plan.sig.fluent(*fluent)))
+                            footprint.read(("fluent", fluent[0], run.book.plan.sig.fluent(*fluent)))
 
 
 # -- text -------------------------------------------------------------------------------------------------------------

@@ -220,6 +220,17 @@ def test_a_source_that_was_skipped_or_failed() -> None:
     assert codes(run(z, guard, fail("s"), ok("d", r(state="queued")))) == []
 
 
+def test_a_terminals_guard_that_reads_a_missing_result() -> None:
+    skipped = graph(call("s", "send_email", SEND.args, when=eq(1, 2)), done(when=eq(out("s", "id"), "S")))
+    trace = run(receipt_contract(), skipped)
+    assert [(v.code, v.node) for v in trace.violations] == [("DEP003", "done")] and not trace.ended
+    failed = graph(
+        SEND, call("l", "delivery_status", {"send": "S"}, when=was("failed", "s")), done(when=eq(out("s", "id"), "S"))
+    )
+    trace = run(receipt_contract(), failed, fail("s"), ok("l", r(state="queued")))
+    assert codes(trace) == [] and trace.ended and trace.outcomes["done"] == "dead"
+
+
 def test_requires() -> None:
     h = graph(pay(), done())
     trace = run(paying(), h, ok("a", DONE), world={("status", ("I",)): "void"})

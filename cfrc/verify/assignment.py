@@ -79,7 +79,7 @@ class Assignments:
         known = self._lasting.get(id(i))
         if known is None:
             t, order = self.paths.terms, self.paths.order
-            in_k = [match(t, i.args, k) for _, k in self.paths.frame.kept.get(i.effect, ())]
+            in_k = [match(t, i.args, k) for _, k in self.paths.frame.kept_like(i.effect, i.args)]
             undone = [
                 t.and_(u.cond, match(t, u.args, i.args))
                 for u in self.undoes.get(i.effect, ())

@@ -117,6 +117,8 @@ def _result(paths: Paths, run: Run) -> Shape:
     copy-through cases are decided by construction."""
     tool = run.tool
     assert tool is not None
+    if not tool.ensures and not tool.observes:
+        return _overlay(paths, tool.result, run.call.id, (), {})
     given: dict[Path, Shape] = {}
     ev = clause_evaluator(paths, run, paths.order.anc[run.pos])
     for e in tool.ensures:
@@ -293,9 +295,9 @@ def _receipt(paths: Paths, run: Run) -> None:
     t, tool = paths.terms, run.tool
     assert tool is not None
     mask = paths.order.anc[run.pos]
-    ev = clause_evaluator(paths, run, mask)
-    for e in tool.ensures:
-        run.base.append(t.implies(run.happened, ev.total(e)))
+    if tool.ensures:
+        ev = clause_evaluator(paths, run, mask)
+        run.base.extend(t.implies(run.happened, ev.total(e)) for e in tool.ensures)
     for clause in tool.observes:
         for o in _writes(paths, run, clause, mask, run.pos, observed=True):
             actual = paths.world.read(o.fluent, o.args, mask, run.pos, upto=run.pos)

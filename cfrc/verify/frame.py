@@ -29,12 +29,15 @@ class Frame:
         self.facts_of: dict[str, list[tuple[Key, Shape]]] = defaultdict(list)
         self.kept_facts: dict[str, list[tuple[Fact, Key, Shape]]] = defaultdict(list)
         self.kept: dict[str, list[tuple[KeptEffect, tuple[Key, ...]]]] = defaultdict(list)
+        self._kept_by_key: dict[tuple[str, tuple[Key, ...]], list[tuple[KeptEffect, tuple[Key, ...]]]] = defaultdict(list)
         self.doubts: dict[str, list[tuple[Doubt, tuple[Key, ...]]]] = defaultdict(list)
         self.references = {o.name: references(o) for o in contract.obligations}
         for fact in contract.facts:
             self._fact(fact)
         for k in contract.kept:
-            self.kept[k.effect].append((k, self.key_of(k.effect, k.args)))
+            args = self.key_of(k.effect, k.args)
+            self.kept[k.effect].append((k, args))
+            self._kept_by_key[k.effect, self.project(k.effect, args)].append((k, args))
         for d in contract.doubts:
             self.doubts[d.effect].append((d, self.key_of(d.effect, d.args)))
 
@@ -48,6 +51,19 @@ class Frame:
         if not fluent.volatile:  # others may change a volatile one before the first step
             self.facts[fact.fluent, key] = value
             self.facts_of[fact.fluent].append((key, value))
+
+    def project(self, effect: str, args: tuple[Key, ...]) -> tuple[Key, ...]:
+        return tuple([args[i] for i in self.domain.effects[effect].key])
+
+    def kept_like(self, effect: str, args: tuple[Key | None, ...]) -> list[tuple[KeptEffect, tuple[Key, ...]]]:
+        """The kept identities that an instance may have, or share a key with: by hashing where it is literal."""
+        own = self.kept.get(effect)
+        if not own:
+            return []
+        known = tuple([a for a in args if a is not None])
+        if len(known) == len(args) and all(t.ground for a in known for t in a):
+            return self._kept_by_key.get((effect, self.project(effect, known)), [])
+        return own
 
     def key_of(self, effect: str, values: Sequence[Value]) -> tuple[Key, ...]:
         """The canonical key of an effect instance with concrete arguments."""

@@ -14,7 +14,7 @@ from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Licence
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Instance
-from cfrc.verify.shapes import Fields, Items, Maybe, Shape, equal
+from cfrc.verify.shapes import Fields, Items, Maybe, Shape, equal, literal
 from cfrc.verify.terms import Term
 
 WIDEST = 5
@@ -49,6 +49,8 @@ def pattern_match(
     The pattern's expressions are read in the state after ``mask`` (and ``upto``). Raises :class:`Unbound`.
     """
     t = paths.terms
+    if where is None and not exists and all(a is None or a.__class__ is ex.Lit for a in goal.args):
+        return _literal_match(paths, shapes, goal.args)
     names = {n for n, _ in exists}
     found: list[Term] = []
     for bound in bindings(goal.args, shapes, names):
@@ -69,6 +71,20 @@ def pattern_match(
                 parts.append(ev.total(where))
             found.append(t.and_(*parts, *ev.defs))
     return t.or_(*found)
+
+
+def _literal_match(paths: Paths, shapes: tuple[Shape | None, ...], args: Sequence[ex.Expr | None]) -> Term:
+    """The common case, without an environment: every argument is a literal or ``_``."""
+    t = paths.terms
+    parts = []
+    for a, s in zip(args, shapes, strict=True):
+        if isinstance(a, ex.Lit) and s is not None:
+            e = equal(t, s, literal(t, a.value, a.type))
+            if e is t.false:
+                return e
+            if e is not t.true:
+                parts.append(e)
+    return t.and_(*parts) if parts else t.true
 
 
 Binding = dict[str, Shape]

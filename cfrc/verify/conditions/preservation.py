@@ -19,14 +19,14 @@ from cfrc.verify.terms import Term
 
 
 def conditions(paths: Paths) -> Iterator[Condition]:
-    kept, doubts = paths.frame.kept, paths.frame.doubts
+    doubts = paths.frame.doubts
     residues = defaultdict(list)
     for run in paths.runs:
         for r in run.residues:
             residues[r.effect].append(r)
     for run in paths.runs:
         for c in run.causes:
-            for k, key in kept.get(c.effect, ()):
+            for k, key in paths.frame.kept_like(c.effect, c.args):
                 yield from _repeats_kept(paths, run, c, key, k.span)
             for d, key in doubts.get(c.effect, ()):
                 retry = _idempotent_retry(paths, run, d)
@@ -36,7 +36,7 @@ def conditions(paths: Paths) -> Iterator[Condition]:
                     retry = _same_call(paths, run, paths.runs[r.pos])
                     yield from _repeats_doubt(paths, run, c, r.args, r.cond, r.pos, retry, r.clause.span)
         for u in run.undoes:
-            for k, key in kept.get(u.effect, ()):
+            for k, key in paths.frame.kept_like(u.effect, u.args):
                 yield _at(
                     paths, run, "PRS003", paths.terms.and_(u.cond, match(paths.terms, u.args, key)),
                     f"`{run.call.id}` may undo `{u.effect}`, which is kept", "leave what is done in place",

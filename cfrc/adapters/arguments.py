@@ -83,7 +83,8 @@ class Arguments:
         return self._leaf(call, p, Leaf(value, type_, steps))
 
     def _leaf(self, call: Recorded, p: Param, leaf: Leaf) -> Expr:
-        if leaf.value is None or exempt(p, leaf.type):
+        default = isinstance(p.default, Lit) and not leaf.steps and leaf.value == p.default.value
+        if leaf.value is None or default or exempt(p, leaf.type):
             return Lit(value=leaf.value, type=leaf.type)
         found = self.places.find(leaf, p, call)
         self.uses.append(Use(call, p, leaf, found.support, found.place))

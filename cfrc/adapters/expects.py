@@ -64,17 +64,18 @@ class Rewriter:
         return [c for c in found if not trivial(c) and any(isinstance(x, NodeResult) for x in walk(c))]
 
     def _disjunction(self, e: Apply) -> Expr:
-        kept = []
+        """The first alternative that was true and can be said of receipts."""
         for a in e.args:
+            extra = list(self.extra)
             try:
                 said = self.rewrite(a)
             except Inexpressible:
+                self.extra = extra
                 continue
             if truth(a, self._env()):
-                kept.append(said)
-        if not kept:
-            raise Inexpressible
-        return kept[0] if len(kept) == 1 else Apply(op="or", args=tuple(kept), type=BOOL)
+                return said
+            self.extra = extra
+        raise Inexpressible
 
     def _env(self) -> Env:
         env = self.history.env(self.call)
@@ -114,11 +115,18 @@ class Rewriter:
         changed = self._set(e.fluent, args, cut)
         seen = self.history.before[cut].get((e.fluent, args))
         if seen is not None and not changed and not self.history.domain.fluents[e.fluent].volatile:
+            self._same(e, [Lit(value=v, type=a.type) for v, a in zip(args, e.args, strict=True)])
             return Lit(value=seen.value, type=e.type)
         call = self._observer(e.fluent, args, changed)
         if call is None:
             raise Inexpressible
-        return self._receipt(call, e.fluent, args)
+        return self._receipt(call, e, args)
+
+    def _same(self, e: FluentRead, others: list[Expr]) -> None:
+        """The instance that is asked for must be the one that was seen: equal whatever the receipts say."""
+        for mine, other in zip(map(self.rewrite, e.args), others, strict=True):
+            if mine != other and not (ground(mine) and ground(other)):
+                self.extra.append(Apply(op="==", args=(mine, other), type=BOOL))
 
     def _observer(self, fluent: str, args: tuple[Value, ...], changed: bool) -> Recorded | None:
         """The remaining call before this one whose receipt shows the instance: the first, or the last if it changes."""
@@ -138,14 +146,15 @@ class Rewriter:
             for c, a in self.history.deeds[call.index].sets
         )
 
-    def _receipt(self, call: Recorded, fluent: str, args: tuple[Value, ...]) -> Expr:
+    def _receipt(self, call: Recorded, e: FluentRead, args: tuple[Value, ...]) -> Expr:
         assert call.tool is not None
         clause = next(
-            c for c, a in self.history.deeds[call.index].observes if c.fluent == fluent and a == args and not c.generators
+            c for c, a in self.history.deeds[call.index].observes if c.fluent == e.fluent and a == args and not c.generators
         )
         own: dict[tuple[str, str], Expr] = {("param", n): x for n, x in self.arguments.args[call.index].items()}
         own["result", "result"] = NodeResult(node=call.id, type=call.tool.result)
         inner = Rewriter(self.history, self.arguments, call, own)
+        self._same(e, [inner.rewrite(a) for a in clause.args])
         self._guarded(clause, inner)
         return inner.rewrite(clause.value)
 
@@ -153,6 +162,10 @@ class Rewriter:
         """What is observed only ``when`` something holds needs that, too."""
         if clause.when is not None:
             self.extra.extend(inner.rewrite(c) for c in conjuncts(clause.when))
+
+
+def ground(e: Expr) -> bool:
+    return isinstance(e, Lit) or (isinstance(e, Var) and e.kind == "name")
 
 
 def trivial(e: Expr) -> bool:

@@ -53,7 +53,6 @@ class Places:
     def __init__(self, run: TaskRun, cut: int) -> None:
         self.run, self.cut = run, cut
         self.by_value: dict[Value, list[Place]] = {}
-        self.chosen: dict[tuple[Value, Type], Place] = {}
         for call in run.calls:
             if call.usable and call.tool is not None and not call.tool.grounds_nothing:
                 mere = echoes(call.tool)
@@ -65,12 +64,7 @@ class Places:
         """The best place for a value that ``call`` passes as (part of) ``param``."""
         allowed, forbidden, mistyped = self._candidates(leaf, param, call)
         if allowed:
-            known = self.chosen.get((leaf.value, leaf.type))
-            if known is not None and any(p == known for p in allowed):
-                return Found("supported", known)
-            best = min(allowed, key=lambda p: self._rank(p, call))
-            self.chosen[leaf.value, leaf.type] = best
-            return Found("supported", best)
+            return Found("supported", min(allowed, key=lambda p: self._rank(p, call)))
         if forbidden:
             return Found("wrong source", min(forbidden, key=lambda p: self._rank(p, call)))
         if mistyped:

@@ -90,7 +90,7 @@ def _proposals(source: Source) -> dict[str, t.ProposalDecl]:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Without the cyclic garbage collector: a load makes many objects and no cycles, and half its time would go there."""
+    """Without the cyclic collector: a load makes many objects and no cycles; half its time would go there."""
     if not gc.isenabled():
         yield
         return

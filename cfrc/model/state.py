@@ -113,7 +113,7 @@ class State:
             self.pinned.add((w.fluent, w.args))
 
     def observe(self, fluent: str, args: tuple[Value, ...], value: Value) -> None:
-        """A volatile fluent takes the observed value and is pinned; any other, or a pinned one, already has it."""
+        """A volatile fluent takes the observed value and is pinned; any other already has it."""
         if self.plan.contract.domain.fluents[fluent].volatile:
             self.world[fluent, args] = value
             self.pinned.add((fluent, args))

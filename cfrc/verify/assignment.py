@@ -107,6 +107,20 @@ class Assignments:
                 if cond is t.true and o.count == 1 and not exhaustive:
                     return
 
+    def _occurrences(self, o: Obligation, results: dict[str, Shape]) -> list[Term]:
+        """The separate occurrences that may count: every cause, and a witness of what nothing before it shows already."""
+        t = self.paths.terms
+        found = list(self.candidates(o, results))
+        causes = [c for c in found if any(c.instance is x for x in self.paths.runs[c.instance.pos].causes)]
+        counted = [c.cond for c in causes]
+        seen = list(causes)
+        for w in found:
+            if w not in causes:
+                known = [t.and_(c.cond, match(t, w.instance.args, c.instance.args)) for c in seen]
+                counted.append(t.and_(w.cond, t.not_(t.or_(*known))))
+                seen.append(w)
+        return counted
+
     def state(self, o: Obligation) -> list[Term]:
         """The state alternatives of the obligation, in the final state."""
         ev = self.paths.evaluator(len(self.paths.runs), self.paths.everything)
@@ -239,7 +253,7 @@ class Assignments:
                 # an inactive obligation gets no receipt, so nothing can refer to it
                 cond = t.and_(cond, self.active(o))
             if o.count > 1:
-                counts = [t.ite(c.cond, t.const(INT, 1), t.const(INT, 0)) for c in self.candidates(o, results)]
+                counts = [t.ite(c, t.const(INT, 1), t.const(INT, 0)) for c in self._occurrences(o, results)]
                 enough = t.le(t.const(INT, o.count), t.add(t.const(INT, 0), *counts))
                 return go(index + 1, t.and_(cond, enough), chosen, results)
             for s in self.state(o):

@@ -42,7 +42,13 @@ def build_run(paths: Paths, call: Call, pos: int) -> Run:
         for c in conjuncts(r):
             run.requires.append((c, ev.total(c)))
     run.required = [x for _, r in run.requires if (x := t.implies(run.called, r)) is not t.true]
-    run.needs_approval = t.and_(run.called, ev.total(run.tool.approved)) if run.tool.approved is not None else t.false
+    run.needs_approval = t.false
+    if run.tool.approved is not None:
+        # where the condition is undefined nobody has said that the call may go without
+        ev.defs = []
+        needed = ev.bool(run.tool.approved)
+        run.needs_approval = t.and_(run.called, t.or_(needed, t.not_(ev.defined())))
+        ev.defs = []
     run.result = _result(paths, run)
     paths.results[call.id] = run.result
     _clauses(paths, run)
@@ -131,7 +137,7 @@ def _result(paths: Paths, run: Run) -> Shape:
                         break
     for o in tool.observes:
         path = _path(o.value)
-        if path is None or path in given or o.when is not None or o.generators or any(_uses_result(a) for a in o.args):
+        if path is None or path in given or o.when is not None or o.generators or _awaits(paths, run, o.fluent) or any(_uses_result(a) for a in o.args):
             continue
         if not any(s.fluent == o.fluent for s in tool.sets):
             given[path] = ev.eval(ex.FluentRead(fluent=o.fluent, args=o.args, type=paths.domain.fluents[o.fluent].type))
@@ -300,13 +306,19 @@ def _receipt(paths: Paths, run: Run) -> None:
         run.base.extend(t.implies(run.happened, ev.total(e)) for e in tool.ensures)
     for clause in tool.observes:
         for o in _writes(paths, run, clause, mask, run.pos, observed=True):
-            actual = paths.world.read(o.fluent, o.args, mask, run.pos, upto=run.pos)
-            run.base.append(t.implies(o.cond, equal(t, actual, o.value)))
+            if not _awaits(paths, run, o.fluent):
+                actual = paths.world.read(o.fluent, o.args, mask, run.pos, upto=run.pos)
+                run.base.append(t.implies(o.cond, equal(t, actual, o.value)))
             if paths.domain.fluents[o.fluent].volatile:
                 paths.world.write(o)  # from here on it is pinned
 
             run.reads.append(Read(o.fluent, o.key))
     _consistent(paths, run, mask)
+
+
+def _awaits(paths: Paths, run: Run, fluent: str) -> bool:
+    """Whether the call polls a volatile fluent: it waits for others to change it, so no earlier value binds its receipt."""
+    return run.call.until is not None and run.call.polls > 1 and paths.domain.fluents[fluent].volatile
 
 
 def _consistent(paths: Paths, run: Run, mask: int) -> None:

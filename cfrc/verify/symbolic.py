@@ -306,7 +306,10 @@ class Evaluator:
             return Scalar(t.or_(*(t.and_(c, b) for c, b in bodies)), ty.BOOL)
         if e.kind == "count":
             one, zero = t.const(INT, 1), t.const(INT, 0)
-            return Scalar(t.add(*(t.ite(t.and_(c, as_term(t, self.plain(b))), one, zero) for c, b, _ in rows)), ty.INT)
+            # a Boolean body counts where it is true, any other body counts elements
+            boolean = e.body.type in (ty.BOOL, ty.Optional(ty.BOOL))
+            hits = [t.and_(c, as_term(t, self.plain(b))) if boolean else c for c, b, _ in rows]
+            return Scalar(t.add(zero, *(t.ite(h, one, zero) for h in hits)), ty.INT)
         if e.kind == "sum":
             sort = sort_of(e.type)
             zero = t.const(sort, 0)

@@ -33,6 +33,15 @@ def true(e: Expr, scene: Scene) -> bool:
         return False
 
 
+def defined(e: Expr, scene: Scene) -> bool:
+    """Whether the expression has a value."""
+    try:
+        ev(e, scene)
+    except Undefined:
+        return False
+    return True
+
+
 def bindings(
     z: Setting, args: Sequence[Expr | None], exists: Sequence[tuple[str, Type]], where: Expr | None,
     values: Sequence[Value], types: Sequence[Type], scene: Scene,
@@ -87,7 +96,20 @@ def choices(z: Setting, names: Iterable[str], state: State) -> Iterator[Receipts
 def realized(z: Setting, o: Obligation, state: State) -> bool:
     """Whether the obligation is met in this state, seen alone."""
     met = sum(isinstance(g, StateGoal) and true(g.condition, z.scene(state)) for g in o.goals)
-    return met > 0 or len(list(dischargers(z, o, state))) >= o.count
+    found = list(dischargers(z, o, state))
+    return met > 0 or len(separate(found) if o.count > 1 else found) >= o.count
+
+
+def separate(happened: Sequence[Happening]) -> list[Happening]:
+    """The separate occurrences: every cause, and a witness of what nothing else among them shows."""
+    caused = [h for h in happened if h.how == "c"]
+    seen = {h.identity for h in caused}
+    out = list(caused)
+    for h in happened:
+        if h.how != "c" and h.identity not in seen:
+            seen.add(h.identity)
+            out.append(h)
+    return out
 
 
 def licensed(z: Setting, kind: str, inst: Instance, state: State) -> bool:
@@ -200,6 +222,9 @@ def _assign(
         if any(isinstance(g, EffectGoal) and matches(z, o, g, h.identity, state, receipts) for g in o.goals)
         and not (distinct and h.identity in taken)
     ]
+    if o.count > 1:
+        apart = separate([h for _, h in pool])
+        pool = [(i, h) for i, h in pool if any(h is a for a in apart)]
     for group in itertools.combinations(pool, o.count):
         ids = {h.identity for _, h in group}
         if distinct and len(ids) < o.count:

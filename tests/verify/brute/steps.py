@@ -12,7 +12,7 @@ from cfrc.model.types import Type, is_identifier
 from cfrc.model.values import Value
 from tests.verify.brute.evaluate import Scene, canonical, ev, force, raw
 from tests.verify.brute.feet import ANY, Footprint, covers, increment, independent, read_instances
-from tests.verify.brute.goals import choices, holding, licensed, matches, references, true
+from tests.verify.brute.goals import choices, defined, holding, licensed, matches, references, true
 from tests.verify.brute.setting import Setting
 from tests.verify.brute.state import FAIL, OK, READY, Choose, Entry, Happening, Instance, Raw, Slot, State
 from tests.verify.brute.universe import leaf_types
@@ -129,7 +129,8 @@ def _approval(step: Step) -> frozenset[int]:
             wanted = {p.name: canonical(dict(a.args)[p.name], p.type) for p in tool.params if p.name in dict(a.args)}
             if all(force(params[n]) == v for n, v in wanted.items()):
                 step.found.add(("authority", "AUT005"))
-    if tool.approved is None or not true(tool.approved, step.scene):
+    # where the condition is undefined nobody has said that the call may go without an approval
+    if tool.approved is None or (defined(tool.approved, step.scene) and not true(tool.approved, step.scene)):
         return step.pre.used
     granted = [(i, a) for i, a in listed if not a.denied]
     if not granted:
@@ -389,6 +390,8 @@ def _observe(step: Step, after: State) -> None:
     scene = replace(step.scene, state=after)
     for inst, source in step.observes:
         decl = step.z.domain.fluents[inst[0]]
+        if decl.volatile and step.call.until is not None and step.call.polls > 1:
+            after.w.pop(inst, None)  # a poll waits for others to change it: no earlier value binds what it sees
         there = scene.fluent(inst)
         seen = raw(source, replace(step.scene, state=after))
         if not isinstance(seen, Slot):

@@ -21,7 +21,8 @@ from cfrc.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a trusted value comes from: ``from user turn 3``, ``from receipt c7.file``, ``… of pay_invoice``, ``… quoted 271..293``.
+    """Where a trusted value comes from: ``from user turn 3``, ``from receipt c7.file``, ``… of pay_invoice``,
+    ``… quoted 271..293``.
 
     ``tool`` is known when the contract says ``of TOOL`` or a ledger with that receipt is attached.
     """
@@ -88,7 +89,8 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class EffectGoal:
-    """``sent(receipt, payee)``; ``None`` is ``_``. Arguments may use existentials, fluents and other obligations' receipts."""
+    """``sent(receipt, payee)``; ``None`` is ``_``. Arguments may use existentials, fluents and other obligations'
+    receipts."""
 
     effect: str
     args: tuple[Expr | None, ...]
@@ -110,9 +112,9 @@ Goal = EffectGoal | StateGoal
 class Obligation:
     """One open obligation.
 
-    ``choice``: ``all`` (a single goal), ``one`` (``one of {…}``, exactly one) or ``any`` (``any of {…}``, at least one).
-    ``count`` > 1: ``owes 2 of …``. ``exists`` are the existentials with types, ``where`` constrains them (read in the
-    final state). ``condition`` is the ``if`` clause, judged in the freeze state. ``before`` names obligations that
+    ``choice``: ``all`` (a single goal), ``one`` (``one of {…}``, exactly one) or ``any`` (``any of {…}``, at least
+    one). ``count`` > 1: ``owes 2 of …``. ``exists`` are the existentials with types, ``where`` constrains them (read in
+    the final state). ``condition`` is the ``if`` clause, judged in the freeze state. ``before`` names obligations that
     must not be realized before this one. ``shared``: may use the same identity as another existential obligation.
     """
 
@@ -177,7 +179,8 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """``trust read_file(bill) for send_money.recipient``: results of matching calls are an allowed source for the parameter.
+    """``trust read_file(bill) for send_money.recipient``: results of matching calls are an allowed source for the
+    parameter.
 
     ``args[i]`` ``None`` is ``_``; positional in the tool's declared order.
     """
@@ -192,8 +195,8 @@ class Trust:
 @dataclass(frozen=True, slots=True)
 class Contract:
     """The frozen residual contract. ``scope`` is ``None`` when no ``within`` is written: then it is tight, exactly the
-    obligations' own instances. ``policy`` is the policy version in force, ``as_of`` the time against which approvals expire.
-    ``digest`` is ``sha256:…`` of the canonical JSON form."""
+    obligations' own instances. ``policy`` is the policy version in force, ``as_of`` the time against which approvals
+    expire. ``digest`` is ``sha256:…`` of the canonical JSON form."""
 
     name: str
     domain: Domain

@@ -88,7 +88,8 @@ class EffectClause:
 
 @dataclass(frozen=True, slots=True)
 class FluentClause:
-    """``sets`` or ``observes f(args) = value when cond for m in xs``. ``sets`` reads the pre-state, ``observes`` the post-state."""
+    """``sets`` or ``observes f(args) = value when cond for m in xs``. ``sets`` reads the pre-state, ``observes`` the
+    post-state."""
 
     fluent: str
     args: tuple[Expr, ...]
@@ -102,9 +103,9 @@ class FluentClause:
 class Tool:
     """One tool and its clauses. All clause expressions range over ``Var(kind='param')``, the ``result`` and fluents.
 
-    ``undeclared``: a write tool without any ``causes``, ``undoes`` or ``sets`` clause that does not say ``causes nothing``:
-    independent of nothing, and needs a licence by name. ``echoes`` maps a result path to the parameter it repeats.
-    ``may_cause`` are the clauses of ``failure may cause …``.
+    ``undeclared``: a write tool without any ``causes``, ``undoes`` or ``sets`` clause that does not say
+    ``causes nothing``: independent of nothing, and needs a licence by name. ``echoes`` maps a result path to the
+    parameter it repeats. ``may_cause`` are the clauses of ``failure may cause …``.
     """
 
     name: str

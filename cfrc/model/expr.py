@@ -35,7 +35,8 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class Lit(_Node):
-    """A literal. ``origin`` (see :class:`cfrc.model.contract.Origin`) is not kept here: a literal in a proposal has none."""
+    """A literal. ``origin`` (see :class:`cfrc.model.contract.Origin`) is not kept here: a literal in a proposal has
+    none."""
 
     value: Value
 

@@ -53,7 +53,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """``done claims … after … when …`` or ``yield "reason" …``. ``after`` is ``None`` when not written: waits for all calls of its branch."""
+    """``done claims … after … when …`` or ``yield "reason" …``. ``after`` is ``None`` when not written: waits for all
+    calls of its branch."""
 
     id: str
     kind: Literal["done", "yield"]

@@ -1,7 +1,8 @@
-"""Turns one receipt of a ledger into what it is evidence of: caused, undone, witnessed, refuted and in-doubt identities.
+"""Turns one receipt of a ledger into what it is evidence of: caused, undone, witnessed, refuted and in-doubt
+identities.
 
-Only a terminal success is evidence. An unsettled receipt (``pending``, ``partial``, ``unknown``) puts everything that it
-may have caused in doubt; a definite failure only what its tool says a failure may cause (``semantics.md`` §1, §2).
+Only a terminal success is evidence. An unsettled receipt (``pending``, ``partial``, ``unknown``) puts everything that
+it may have caused in doubt; a definite failure only what its tool says a failure may cause (``semantics.md`` §1, §2).
 """
 
 from __future__ import annotations

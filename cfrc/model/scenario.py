@@ -29,8 +29,9 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """``world`` maps (fluent, arguments) to its initial value; an instance that is not listed has the default value of
-    its type (see ``evaluate.default_value``). Nodes that settle without a call (skip, dead) are not listed in ``events``.
-    A run that stops before END simply lists fewer events. ``changes`` are ENV steps after the last event, before END."""
+    its type (see ``evaluate.default_value``). Nodes that settle without a call (skip, dead) are not listed in
+    ``events``. A run that stops before END simply lists fewer events. ``changes`` are ENV steps after the last event,
+    before END."""
 
     world: Mapping[tuple[str, tuple[Value, ...]], Value] = field(default_factory=dict)
     events: tuple[Event, ...] = ()

@@ -22,7 +22,8 @@ class Prim:
 
 @dataclass(frozen=True, slots=True)
 class Id:
-    """An opaque identifier type. ``canonical`` lists the normalizations applied in order (``trim``, ``lower``, ``nfkc``)."""
+    """An opaque identifier type. ``canonical`` lists the normalizations applied in order (``trim``, ``lower``,
+    ``nfkc``)."""
 
     name: str
     canonical: tuple[str, ...] = ()

@@ -14,7 +14,8 @@ from cfrc.source import Span
 
 
 class Status(IntEnum):
-    """Ordered verdicts of admission; a larger one is worse. ``fresh`` and ``complete`` mean that there is nothing to do."""
+    """Ordered verdicts of admission; a larger one is worse. ``fresh`` and ``complete`` mean that there is nothing to
+    do."""
 
     ADMITTED = 0
     COMPLETE = 1
@@ -33,7 +34,8 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One line of a state difference: ``what`` (``status("o1")``, ``paid("INV-42", 120)``), before and after, as text."""
+    """One line of a state difference: ``what`` (``status("o1")``, ``paid("INV-42", 120)``), before and after, as
+    text."""
 
     what: str
     before: str
@@ -107,7 +109,8 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The judgement z ⊢ H. ``needed`` names the clauses and nodes an admission needed, ``unneeded`` those it did not."""
+    """The judgement z ⊢ H. ``needed`` names the clauses and nodes an admission needed, ``unneeded`` those it did
+    not."""
 
     status: Status
     contract: str

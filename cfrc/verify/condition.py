@@ -14,10 +14,11 @@ from cfrc.verify.terms import Term
 class Condition:
     """Violated iff ``bad`` is satisfiable together with what may be assumed.
 
-    ``mask`` is the bitset of calls that are settled with the run going on; ``returned`` the bitset of further calls whose
-    receipt is assumed (but not their ``expect``: effects come first). ``step`` is the position of the call at which a run
-    goes wrong (``None`` = at END). ``undecidable`` says why the condition could not be formed exactly; then it is
-    reported as undecided, never dropped.
+    ``mask`` is the bitset of calls that are settled with the run going on; ``returned`` the bitset of further calls
+    whose receipt is assumed (but not their ``expect``: effects come first). ``step`` is the position of the call at
+    which a run goes wrong (``None`` = at END). ``undecidable`` says why the condition could not be formed exactly; then
+    it is reported as undecided, never dropped. ``earlier`` are calls that nothing orders against ``step`` and that come
+    before it in the counterexample where their term is true.
     """
 
     kind: Kind
@@ -35,6 +36,7 @@ class Condition:
     failing: Expr | None = None
     others: tuple[str, ...] = ()
     undecidable: str | None = None
+    earlier: tuple[tuple[int, Term], ...] = ()
 
 
 def spans(*items: tuple[str, Span | None]) -> tuple[tuple[str, Span], ...]:

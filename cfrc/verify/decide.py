@@ -132,8 +132,13 @@ class Decider:
 
     def _try(self, c: Condition, view: View) -> Confirmed | None:
         nodes = c.mask | c.returned | (1 << c.step if c.step is not None else 0)
+        for position, came in c.earlier:
+            if view.truth(came):
+                nodes |= 1 << position | self.paths.order.anc[position]
         # each of two unordered calls saw the state before the other: only one order of the two may be a legal run
-        orders = [None, *(self.paths.order.position[o] for o in c.others)] if c.code == "PRS007" else [None]
+        orders: list[int | None] = [c.step if c.earlier else None]
+        if c.code == "PRS007":
+            orders += [self.paths.order.position[o] for o in c.others]
         for last in orders:
             run = scenario(self.paths, view, nodes, c.step, c.code in PRE_CALL, last)
             found = confirm(self.paths, c, run, self.today)

@@ -119,7 +119,7 @@ def _exceeds(paths: Paths, limit: Limit, before: list[Frozen], shares: list[Shar
             parts.append(t.ite(t.and_(inside, s.cond), s.amount, zero))
         takes_place = t.or_(*(s.cond for s in shares if s.pos == pos))
         bad = t.and_(takes_place, t.le(bound, t.add(zero, *parts), strict=True), *_downset(paths, chosen))
-        yield _condition(paths, limit, pos, bad)
+        yield _condition(paths, limit, pos, bad, chosen)
 
 
 def _chosen(paths: Paths, pos: int, shares: list[Share]) -> dict[int, Term]:
@@ -139,7 +139,7 @@ def _downset(paths: Paths, chosen: dict[int, Term]) -> Iterator[Term]:
                 yield t.implies(c, d)
 
 
-def _condition(paths: Paths, limit: Limit, pos: int, bad: Term) -> Condition:
+def _condition(paths: Paths, limit: Limit, pos: int, bad: Term, chosen: dict[int, Term]) -> Condition:
     run = paths.runs[pos]
     what = f"the sum over `{limit.effect}`" if limit.kind == "sum" else f"the number of `{limit.effect}`"
     return Condition(
@@ -154,4 +154,5 @@ def _condition(paths: Paths, limit: Limit, pos: int, bad: Term) -> Condition:
         node=run.call.id,
         where=run.call.span,
         clauses=spans(("the limit", limit.span)),
+        earlier=tuple(chosen.items()),
     )

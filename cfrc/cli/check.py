@@ -50,7 +50,9 @@ def command(
     except SpecError as problem:
         return judged([], problem.diagnostics, out)
     budget = budget or DEFAULT_BUDGET
-    verdicts = [(admit(contract, proposal, budget=budget, advice=True), contract, proposal) for contract, proposal in cases]
+    verdicts = [
+        (admit(contract, proposal, budget=budget, advice=True), contract, proposal) for contract, proposal in cases
+    ]
     return worst([judged(verdicts, (), out), *(of_status(v.status) for v, _, _ in verdicts)])
 
 

@@ -1,4 +1,5 @@
-"""Turns files of recorded task runs into a report on every cut of every run, and on single faults in what is admitted."""
+"""Turns files of recorded task runs into a report on every cut of every run, and on single faults in what is
+admitted."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ from cfrc.cli.exits import Exit
 if TYPE_CHECKING:
     from cfrc.adapters.runs import TaskRun
     from cfrc.adapters.sweep import Report
+    from cfrc.model.contract import Contract
     from cfrc.model.domain import Domain
+    from cfrc.model.graph import Proposal
+    from cfrc.model.verdict import Verdict
 
 
 @click.command("sweep")
@@ -40,8 +44,9 @@ def command(
     """Judge every cut of recorded task runs, and single faults in what is admitted.
 
     Each line of a file is one run: {"id", "request", "actions": [{"name", "arguments", "result", "write", "error"?}]}.
-    For every cut the calls before it make the contract, and the calls after it the proposal. Exit code 0: every case has
-    the verdict that the record supports, every fault is named, nothing is undecided; 3: something is undecided; 1: else.
+    For every cut the calls before it make the contract, and the calls after it the proposal. Exit code 0: every case
+    has the verdict that the record supports, every fault is named, nothing is undecided; 3: something is undecided; 1:
+    else.
     """
     from cfrc.adapters.runs import RunProblem, read_runs
     from cfrc.cli.inputs import source_of
@@ -87,14 +92,22 @@ def _sweep(
     domain: Domain, domain_path: str, runs: list[TaskRun], mutants: bool, most: int | None, out: str | None
 ) -> Report:
     from cfrc.adapters.sweep import sweep
-    from cfrc.verify import admit
+    from cfrc.verify.admission import Admission
+
+    prepared: list[Admission] = []
+
+    def judge(contract: Contract, proposal: Proposal) -> Verdict:
+        """Many proposals answer one contract: it is prepared once."""
+        if not prepared or prepared[0].contract is not contract:
+            prepared[:] = [Admission(contract)]
+        return prepared[0].admit(proposal)
 
     def progress(run: str) -> None:
         if sys.stderr.isatty():
             click.echo(f"\r{run[:60]:<60}", err=True, nl=False)
 
     return sweep(
-        domain, Path(domain_path).resolve(), runs, admit,
+        domain, Path(domain_path).resolve(), runs, judge,
         mutate=mutants, most=most, out=Path(out) if out else None, progress=progress,
     )  # fmt: skip
 

@@ -14,8 +14,9 @@ from typing import Any
 from cfrc.lang import scalars
 from cfrc.lang.jsonread import Json
 from cfrc.model.canon import canonical
-from cfrc.model.types import AnyType, BagOf, Enum, Id, ListOf, MapOf, Optional, Prim, RecordOf, Type
+from cfrc.model.types import BOOL, INT, AnyType, BagOf, Enum, Id, ListOf, MapOf, Optional, Prim, RecordOf, Type
 from cfrc.model.values import Bag, Map, Record, Value, bag, mapping, record
+from cfrc.source import Span
 
 Report = Callable[[str, str | None, Json], None]
 """Called with (message, help, the JSON value in question)."""
@@ -125,7 +126,7 @@ class _Values:
         pairs: list[tuple[Value, Value]] = []
         if isinstance(j.value, dict):
             for key, item in j.value.items():
-                pairs.append((self.read(Json(key, j.key_span(key)), t.key), self.read(item, t.value)))
+                pairs.append((self.read(key_of(key, j.key_span(key), t.key), t.key), self.read(item, t.value)))
         else:
             assert isinstance(j.value, list)
             for pair in j.value:
@@ -152,6 +153,16 @@ class _Values:
             else:
                 self.wrong(j, f"field `{name}` is missing")
         return record(values)
+
+
+def key_of(text: str, span: Span | None, t: Type) -> Json:
+    """An object's member name as a value of a map's key type: numbers and truth values are spelled as text there."""
+    value: int | bool | str | None = None
+    if t == INT:
+        value = scalars.parse_int(text)
+    elif t == BOOL:
+        value = {"true": True, "false": False}.get(text)
+    return Json(text if value is None else value, span)
 
 
 EXAMPLES = {

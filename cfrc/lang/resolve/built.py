@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cfrc.lang import tree as t
 from cfrc.lang.diagnostics import quoted
 from cfrc.lang.jsonnodes import JsonArray, JsonObject, JsonScalar
-from cfrc.lang.jsonread import Json
+from cfrc.lang.jsonvalues import key_of
 from cfrc.lang.resolve.literals import failed
 from cfrc.lang.resolve.scope import Scope
 from cfrc.lang.resolve.typing import element, is_any, join, strip
@@ -129,5 +129,7 @@ def json_object(r: Resolver, node: JsonObject, scope: Scope, hint: Type | None) 
     wanted = strip(hint) if hint is not None else ANY
     if not isinstance(wanted, MapOf):
         return record_literal(r, t.RecordLit(node.fields, span=node.span), scope, hint)
-    keys: list[Written] = [JsonScalar(Json(f.name.text, f.name.span), span=f.name.span) for f in node.fields]
+    keys: list[Written] = [
+        JsonScalar(key_of(f.name.text, f.name.span, wanted.key), span=f.name.span) for f in node.fields
+    ]
     return map_literal(r, node, list(zip(keys, [f.value for f in node.fields], strict=True)), scope, wanted)

@@ -58,9 +58,14 @@ class _Contract:
             n: Lit(value=name.value, type=name.type, span=name.span) for n, name in self.names.items()
         }
         self.constants = Scope(self.domain, self.values)
+        # What is owed and what is licensed may mention the receipts of obligations, wherever those stand in the text.
+        owed = tuple(i for i in self.decl.items if isinstance(i, t.OwesItem))
+        owed_names = name_obligations(owed, self.places, self.problems)
+        allowed = {n.text for i in self.decl.items if isinstance(i, t.AllowItem) for n in i.tools}
+        self.goals = self.constants.inner(discharges(owed, owed_names, self.domain, allowed))
         for item in self.decl.items:
             self._item(item)
-        obligations = self._obligations()
+        obligations = self._obligations(owed, owed_names)
         as_of = self.single.get("as of")
         return Contract(
             name=self.decl.name.text,
@@ -133,7 +138,7 @@ class _Contract:
             case t.AllowItem():
                 self._allow(item)
             case t.WithinItem():
-                self.scope = [*(self.scope or ()), *resolve_within(item, self.constants, self.problems)]
+                self.scope = [*(self.scope or ()), *resolve_within(item, self.goals, self.problems)]
             case t.LimitItem():
                 _keep(resolve_limit(item, self.constants, self.problems), self.limits)
             case t.ApprovalItem():
@@ -216,15 +221,10 @@ class _Contract:
         if effect is not None and args is not None:
             self.doubts.append(Doubt(effect.name, args, origin(item.origin), call, item.span))
 
-    def _obligations(self) -> tuple[Obligation, ...]:
-        items = tuple(i for i in self.decl.items if isinstance(i, t.OwesItem))
-        names = name_obligations(items, self.places, self.problems)
-        receipts = discharges(items, names, self.domain, self.problems)
-        scope = self.constants.inner(receipts)
+    def _obligations(self, items: tuple[t.OwesItem, ...], names: list[str]) -> tuple[Obligation, ...]:
         found: dict[str, Obligation] = {}
         for item, name in zip(items, names, strict=True):
-            obligation = resolve_obligation(item, name, scope, names, self.problems)
-            found.setdefault(name, obligation)
+            found.setdefault(name, resolve_obligation(item, name, self.goals, names, self.problems))
         return tuple(found.values())
 
 

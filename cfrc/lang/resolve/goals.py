@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from cfrc.lang import tree as t
 from cfrc.lang.diagnostics import quoted
@@ -43,13 +43,15 @@ def name_obligations(items: tuple[t.OwesItem, ...], taken: Mapping[str, t.Name],
     return names
 
 
-def discharges(items: tuple[t.OwesItem, ...], names: list[str], domain: Domain, problems: Problems) -> dict[str, Expr]:
+def discharges(
+    items: tuple[t.OwesItem, ...], names: list[str], domain: Domain, allowed: Collection[str]
+) -> dict[str, Expr]:
     """What each obligation's name stands for in other obligations: the result of the receipt that discharges it."""
     found: dict[str, Expr] = {}
     for item, name in zip(items, names, strict=True):
         effects = [e for g in item.goals if (e := _effect_of(g, domain)) is not None]
         if effects:
-            found[name] = Discharge(obligation=name, type=result_type(effects, domain), span=item.span)
+            found[name] = Discharge(obligation=name, type=result_type(effects, domain, allowed), span=item.span)
     return found
 
 
@@ -58,14 +60,14 @@ def _effect_of(goal: t.ExprNode, domain: Domain) -> str | None:
     return name if name in domain.effects else None
 
 
-def result_type(effects: list[str], domain: Domain) -> Type:
-    """What is certain about the result of a receipt that realizes one of the effects: the fields which the results of
-    all tools that can cause or witness it share."""
-    results = [
-        tool.result
-        for tool in domain.tools.values()
-        if any(c.effect in effects for c in (*tool.causes, *tool.witnesses))
-    ]
+def result_type(effects: list[str], domain: Domain, allowed: Collection[str]) -> Type:
+    """What is certain about the result of a receipt that realizes one of the effects.
+
+    These are the fields which the results of all tools share that can cause or witness it: of the allowed ones, or of
+    the whole domain where none of those can (then the contract is unsupported, which its check reports).
+    """
+    able = [x for x in domain.tools.values() if any(c.effect in effects for c in (*x.causes, *x.witnesses))]
+    results = [x.result for x in able if x.name in allowed] or [x.result for x in able]
     if not results:
         return ANY
     first, *others = results

@@ -259,7 +259,8 @@ class Assignments:
             for s in self.state(o):
                 if s is not t.false and not go(index + 1, t.and_(cond, s), chosen, results):
                     return False
-            for c in self.candidates(o, results):
+            # which receipt is chosen matters to the others of the group
+            for c in self.candidates(o, results, exhaustive=len(group) > 1):
                 apart = [
                     t.not_(match(t, c.instance.args, i.args))
                     for name, i in chosen.items()

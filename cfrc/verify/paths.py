@@ -8,8 +8,12 @@ go on (``expect``, ``until``, defined projections, ``requires``).
 
 from __future__ import annotations
 
+from datetime import date, datetime
+
 from cfrc.model import expr as ex
 from cfrc.model.graph import Proposal, Terminal
+from cfrc.model.judge import Replayer
+from cfrc.model.scenario import Scenario, Trace
 from cfrc.verify.calls import build_run
 from cfrc.verify.frame import Frame
 from cfrc.verify.order import Order, arrange, mentioned
@@ -32,6 +36,7 @@ class Paths:
         self.order: Order = arrange(proposal)
         self.world = World(self.terms, frame)
         self.names: dict[ex.Expr, int] = {}
+        self._replayer: Replayer | None = None
         self.results: dict[str, Shape] = {}
         self.runs: list[Run] = []
         self.handled = _handled(proposal)
@@ -116,6 +121,12 @@ class Paths:
                 also, _, ok = self.fires(other)
                 parts.append(t.not_(t.and_(also, ok)))
         return t.and_(*parts)
+
+    def replay(self, scenario: Scenario, today: date | datetime | None) -> Trace:
+        """Executes a scenario on the concrete step machine, which is prepared once."""
+        if self._replayer is None:
+            self._replayer = Replayer(self.contract, self.proposal, today)
+        return self._replayer.replay(scenario)
 
     @property
     def everything(self) -> int:

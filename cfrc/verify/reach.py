@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cfrc.model.judge import replay
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import spans
 from cfrc.verify.decode import View, scenario
@@ -49,7 +48,7 @@ def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
 
 def _reached(paths: Paths, decider: Decider, view: View) -> bool:
     run = scenario(paths, view, paths.everything, None, False)
-    trace = replay(paths.contract, paths.proposal, run, decider.today)
+    trace = paths.replay(run, decider.today)
     done = {x.id for x in paths.order.terminals if x.kind == "done"}
     return trace.legal and trace.ended and bool(done & set(trace.terminals))
 

@@ -6,19 +6,25 @@ the same formula is false at the same node counts. The run is then shrunk: event
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
+from fractions import Fraction
+from itertools import islice
 
-from cfrc.model.evaluate import default_value
-from cfrc.model.judge import replay
-from cfrc.model.scenario import Event, Scenario, Trace, Violation
-from cfrc.model.values import Value
+from cfrc.model import types as ty
+from cfrc.model.canon import default_value
+from cfrc.model.scenario import Scenario, Trace, Violation
+from cfrc.model.values import Record, Value, record
 from cfrc.model.verdict import Counterexample, Difference, Step
 from cfrc.verify.condition import Condition
 from cfrc.verify.paths import Paths
 
 SHRINK_STEPS = 200
 """Replays spent on making one counterexample smaller."""
+
+MOST_VARIATIONS = 24
+"""Other values of one receipt that are tried to see whether it matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,7 @@ class Confirmed:
 
 def confirm(paths: Paths, condition: Condition, scenario: Scenario, today: date | None = None) -> Confirmed | None:
     """The confirmed counterexample, or ``None`` when the concrete evaluator does not agree."""
-    trace = replay(paths.contract, paths.proposal, scenario, today)
+    trace = paths.replay(scenario, today)
     if not trace.legal:
         return None
     for v in trace.violations:
@@ -63,19 +69,48 @@ def shrink(paths: Paths, condition: Condition, found: Confirmed, today: date | N
         smaller = confirm(paths, condition, shorter, today)
         if smaller is not None:
             found, events = smaller, list(smaller.scenario.events)
-    idle = set()
-    for i, event in enumerate(events):
-        run = paths.run_of(event.node)
-        if budget <= 0 or run is None or run.tool is None or event.outcome != "ok":
-            continue
-        budget -= 1
-        plain = Event(event.node, event.outcome, default_value(run.tool.result), event.changes)
-        if plain.result == event.result:
-            continue
-        other = replace(found.scenario, events=(*events[:i], plain, *events[i + 1 :]))
-        if confirm(paths, condition, other, today) is not None:
-            idle.add(event.node)
+    idle = {e.node for i, e in enumerate(events) if not _matters(paths, condition, found, i, today)}
     return found, idle
+
+
+def _matters(paths: Paths, condition: Condition, found: Confirmed, index: int, today: date | None) -> bool:
+    """Whether some other value of the result at ``index`` would make the run go right (each leaf is varied by itself)."""
+    event = found.scenario.events[index]
+    run = paths.run_of(event.node)
+    if run is None or run.tool is None or event.outcome not in ("ok", "poll"):
+        return True
+    for result in islice(variations(run.tool.result, event.result), MOST_VARIATIONS):
+        events = (*found.scenario.events[:index], replace(event, result=result), *found.scenario.events[index + 1 :])
+        trace = paths.replay(replace(found.scenario, events=events), today)
+        if trace.legal and not any(same(condition, v) for v in trace.violations):
+            return True
+        if not trace.legal and trace.problem is not None and "until" in trace.problem:
+            return True
+    return False
+
+
+def variations(t: ty.Type, value: Value) -> Iterator[Value]:
+    """The value with one leaf changed at a time."""
+    match t, value:
+        case ty.RecordOf(_, fields), Record():
+            for n, f in fields:
+                if n in value:
+                    for other in variations(f, value.get(n)):
+                        yield record({**dict(value.items), n: other})
+        case ty.Optional(i), _:
+            yield from [default_value(i)] if value is None else [None, *variations(i, value)]
+        case ty.Enum(_, members), _:
+            yield from (m for m in members if m != value)
+        case ty.Prim("bool"), bool():
+            yield not value
+        case ty.Prim("int" | "decimal"), int() | Fraction():
+            yield from (value + 1, value - 1, type(value)(0))
+        case (ty.Id() | ty.Prim("text" | "string")), str():
+            yield f"{value}-other"
+        case _:
+            plain = default_value(t)
+            if plain != value:
+                yield plain
 
 
 def story(paths: Paths, condition: Condition, found: Confirmed, idle: set[str]) -> Counterexample:

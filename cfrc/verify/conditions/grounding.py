@@ -8,7 +8,7 @@ source is not allowed" (GRD002) are different findings. Decided on the graph alo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
@@ -149,9 +149,7 @@ def _origin(
     if origin is None:
         yield _finding("GRD001", call, p, x.expr.span, f"{what} has no declared source", "add `from …` to it", span)
         return
-    full = Origin(
-        origin.kind, origin.turn, origin.receipt, origin.tool, (*origin.path, *x.path), origin.status, origin.quoted
-    )
+    full = replace(origin, path=(*origin.path, *x.path))
     if _trusted_receipt(paths, call, p, full):
         return
     if not _allows(p, full):
@@ -208,8 +206,16 @@ def _trusted_receipt(paths: Paths, call: Call, p: Param, origin: Origin) -> bool
     if origin.kind != "receipt" or origin.tool is None:
         return False
     return any(
-        t.tool == origin.tool and (t.for_tool, t.for_param) == (call.tool, p.name) for t in paths.contract.trusts
+        t.tool == origin.tool and (t.for_tool, t.for_param) == (call.tool, p.name) and _same_args(t.args, origin.args)
+        for t in paths.contract.trusts
     )
+
+
+def _same_args(trusted: tuple[Value | None, ...], given: tuple[Value | None, ...] | None) -> bool:
+    """Whether the receipt's call is the trusted one. What an origin does not say about its call is not assumed."""
+    if given is None:
+        return all(v is None for v in trusted)
+    return all(v is None or v == w for v, w in zip(trusted, given, strict=False))
 
 
 def _trusted_call(paths: Paths, call: Call, p: Param, node: str) -> bool:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfrc.model.contract import Contract, Origin
+from cfrc.model.contract import Contract, Fact, Origin
 from cfrc.model.domain import Param, SourcePattern
 from cfrc.model.expr import Discharge, Expr, Field, If, Index, Lit, NodeResult, Outcome, Var, children, walk
 from cfrc.model.graph import Call, Proposal, Terminal
-from cfrc.model.types import BOOL, AnyType, Enum, Prim, fits, is_identifier
+from cfrc.model.types import BOOL, AnyType, Enum, Prim, Type, fits, is_identifier
 from tests.verify.brute.evaluate import canonical
 
 Finding = tuple[str, str]
@@ -143,12 +143,19 @@ def _leaf(contract: Contract, proposal: Proposal, param: Param, leaf: Expr, seen
             return None
         value = canonical(leaf.value, param.type)
         same = [n for n in contract.names.values() if n.type == param.type and canonical(n.value, n.type) == value]
-        codes = [_origin(param, n.origin) for n in same if n.origin is not None]
+        origins = [n.origin for n in same]
+        # known fluent values are evidence as well (§1, E)
+        origins += [f.origin for f in contract.facts if _type_of(contract, f) == param.type and f.value == value]
+        codes = [_origin(param, o) for o in origins if o is not None]
         return "GRD001" if not codes else None if None in codes else codes[0]
     if isinstance(leaf, Var):
         name = contract.names.get(leaf.name)
         return None if name is None or name.origin is None else _origin(param, name.origin)
     return _result(contract, proposal, param, leaf, seen)
+
+
+def _type_of(contract: Contract, fact: Fact) -> Type:
+    return contract.domain.fluents[fact.fluent].type
 
 
 def _origin(param: Param, origin: Origin) -> str | None:

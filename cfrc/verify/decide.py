@@ -8,7 +8,7 @@ counterexample that was replayed; a model that replay does not confirm makes the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -135,16 +135,22 @@ class Decider:
         for position, came in c.earlier:
             if view.truth(came):
                 nodes |= 1 << position | self.paths.order.anc[position]
-        # each of two unordered calls saw the state before the other: only one order of the two may be a legal run
-        orders: list[int | None] = [c.step if c.earlier else None]
-        if c.code == "PRS007":
-            orders += [self.paths.order.position[o] for o in c.others]
-        for last in orders:
-            run = scenario(self.paths, view, nodes, c.step, c.code in PRE_CALL, last)
+        for order in self._orders(c):
+            run = scenario(self.paths, view, nodes, c.step, c.code in PRE_CALL, order)
             found = confirm(self.paths, c, run, self.today)
             if found is not None:
                 return found
         return None
+
+    def _orders(self, c: Condition) -> Iterator[Sequence[int] | None]:
+        """Linearizations worth replaying. Each of two unordered calls saw the state before the other, and a volatile
+        fluent may change until it is pinned: only some orders of what the solver chose may be legal runs."""
+        positions = range(len(self.paths.runs))
+        late: list[int | None] = [c.step if c.earlier else None]
+        late += [self.paths.order.position.get(o) for o in c.others] if c.code == "PRS007" else []
+        for last in late:
+            yield None if last is None else [*(p for p in positions if p != last), last]
+        yield from self.paths.alternatives()
 
     def _retry(self, c: Condition, result: Result | None) -> Confirmed | None:
         """Other models of the same question, first with small collections, then each different from the last."""

@@ -7,7 +7,7 @@ accessors say about them. The result is only a proposal for a counterexample: re
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -202,16 +202,16 @@ class View:
 
 
 def scenario(
-    paths: Paths, view: View, nodes: int, step: int | None, pre: bool, last: int | None = None
+    paths: Paths, view: View, nodes: int, step: int | None, pre: bool, order: Sequence[int] | None = None
 ) -> Scenario:
     """The run of the calls in ``nodes`` (a bitset) under the view, in linearization order.
 
     ``step`` is the call at which it goes wrong; ``pre`` says that it does so before the call returns: then how it would
-    return does not matter and it is left in doubt. ``last`` is a call that nothing in ``nodes`` waits for, to be made last.
+    return does not matter and it is left in doubt. ``order`` is another linearization to follow.
     """
     events = []
     executed = 0
-    for run in sorted(paths.runs, key=lambda r: r.pos == last) if last is not None else paths.runs:
+    for run in paths.runs if order is None else [paths.runs[p] for p in order]:
         if not nodes >> run.pos & 1 or not view.truth(run.called):
             continue
         changes = _changes(paths, view, run.pos, executed)

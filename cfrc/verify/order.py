@@ -6,8 +6,9 @@ The order of listing never matters. Linear in nodes and edges, up to the bitset 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from cfrc.model import expr as ex
 from cfrc.model.graph import Call, Proposal, Terminal
@@ -50,6 +51,25 @@ class Order:
 
     def ordered(self, i: int, j: int) -> bool:
         return bool(self.anc[j] >> i & 1 or self.anc[i] >> j & 1)
+
+    def linearize(self, rank: Callable[[int], int]) -> list[int]:
+        """The linearization in which, of the calls that may come next, the one of the lowest rank does."""
+        waiting = [len(ps) for ps in map(set, self.preds)]
+        succs: list[list[int]] = [[] for _ in self.calls]
+        for p, ps in enumerate(self.preds):
+            for q in set(ps):
+                succs[q].append(p)
+        heap = [(rank(p), p) for p, k in enumerate(waiting) if k == 0]
+        heapify(heap)
+        order = []
+        while heap:
+            _, p = heappop(heap)
+            order.append(p)
+            for q in succs[p]:
+                waiting[q] -= 1
+                if waiting[q] == 0:
+                    heappush(heap, (rank(q), q))
+        return order
 
     def closed(self, positions: Iterable[int]) -> int:
         """The bitset of the positions with all that precedes them."""

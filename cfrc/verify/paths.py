@@ -8,6 +8,7 @@ go on (``expect``, ``until``, defined projections, ``requires``).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date, datetime
 
 from cfrc.model import expr as ex
@@ -22,6 +23,9 @@ from cfrc.verify.shapes import Shape
 from cfrc.verify.state import World
 from cfrc.verify.symbolic import Evaluator
 from cfrc.verify.terms import Term, Terms
+
+WIDEST = 200
+"""Calls beyond which no other linearization is tried."""
 
 
 class Paths:
@@ -121,6 +125,15 @@ class Paths:
                 also, _, ok = self.fires(other)
                 parts.append(t.not_(t.and_(also, ok)))
         return t.and_(*parts)
+
+    def alternatives(self) -> Iterator[list[int]]:
+        """Other linearizations: listed last first, and observers of volatile fluents last."""
+        if len(self.runs) <= WIDEST:
+            volatile = {n for n, f in self.domain.fluents.items() if f.volatile}
+            pins = [any(o.fluent in volatile for o in r.tool.observes) if r.tool is not None else False for r in self.runs]
+            if any(pins):
+                yield self.order.linearize(lambda p: int(pins[p]))
+            yield self.order.linearize(lambda p: -p)
 
     def replay(self, scenario: Scenario, today: date | datetime | None) -> Trace:
         """Executes a scenario on the concrete step machine, which is prepared once."""

@@ -13,8 +13,6 @@ from cfrc.verify.paths import Paths
 if TYPE_CHECKING:
     from cfrc.verify.decide import Decider
 
-ATTEMPTS = 4
-
 
 def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
     """Nothing when a run to ``done`` was found (by construction, or replayed); else why there is none."""
@@ -47,10 +45,12 @@ def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
 
 
 def _reached(paths: Paths, decider: Decider, view: View) -> bool:
-    run = scenario(paths, view, paths.everything, None, False)
-    trace = paths.replay(run, decider.today)
     done = {x.id for x in paths.order.terminals if x.kind == "done"}
-    return trace.legal and trace.ended and bool(done & set(trace.terminals))
+    for order in (None, *paths.alternatives()):
+        trace = paths.replay(scenario(paths, view, paths.everything, None, False, order), decider.today)
+        if trace.legal and trace.ended and done & set(trace.terminals):
+            return True
+    return False
 
 
 def _vacuous(paths: Paths, message: str) -> Finding:

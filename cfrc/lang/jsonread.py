@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from cfrc.lang.diagnostics import quoted
 from cfrc.source import Source, Span
 
 MAX_DEPTH = 64
@@ -60,20 +61,22 @@ def read_json(source: Source) -> Json:
     return _Reader(source).document()
 
 
-def wrap(value: Any) -> Json:
+def wrap(value: Any, depth: int = 0) -> Json:
     """A plain Python JSON value without a place; floats are read by their shortest decimal text.
 
-    Raises ``TypeError`` for what is not JSON, ``ValueError`` for NaN and infinities.
+    Raises ``TypeError`` for what is not JSON, ``ValueError`` for NaN, infinities and too many levels.
     """
+    if depth > MAX_DEPTH:
+        raise ValueError(f"more than {MAX_DEPTH} levels of nesting")
     match value:
         case None | bool() | int() | str() | Fraction():
             return Json(value, None)
         case float():
             return Json(Fraction(repr(value)), None)
         case Mapping():
-            return Json({str(k): wrap(v) for k, v in value.items()}, None)
+            return Json({str(k): wrap(v, depth + 1) for k, v in value.items()}, None)
         case Sequence():
-            return Json([wrap(v) for v in value], None)
+            return Json([wrap(v, depth + 1) for v in value], None)
     raise TypeError(f"not a JSON value: {type(value).__name__}")
 
 
@@ -162,7 +165,7 @@ class _Reader:
         if key in top.members:
             first = top.keys[key].line
             raise self.fail(
-                "JSN003", f"duplicate member `{key[:80]}`", start, self.at, f"it is first given in line {first}"
+                "JSN003", f"duplicate member {quoted(key, 80)}", start, self.at, f"it is first given in line {first}"
             )
         if self.skip() != ":":
             raise self.fail("JSN001", f"expected `:` after the member name, found {self.found(self.skip())}", self.at)

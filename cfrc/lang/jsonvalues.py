@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from cfrc.lang import scalars
+from cfrc.lang.diagnostics import quoted
 from cfrc.lang.jsonread import Json
 from cfrc.model.canon import canonical
 from cfrc.model.types import BOOL, INT, AnyType, BagOf, Enum, Id, ListOf, MapOf, Optional, Prim, RecordOf, Type
@@ -93,7 +94,7 @@ class _Values:
             return t.members[t.wire.index(text)]
         if text in t.members:
             return text
-        return self.wrong(j, f"`{text[:80]}` is not a {t.name}", "one of " + ", ".join(f"`{w}`" for w in t.wire))
+        return self.wrong(j, f"{quoted(text)} is not a {t.name}", "one of " + ", ".join(quoted(w) for w in t.wire[:20]))
 
     def primitive(self, j: Json, t: Prim) -> Value:
         value: Value = None
@@ -143,7 +144,7 @@ class _Values:
         types = dict(t.fields)
         for name in members:
             if name not in types:
-                self.wrong(Json(name, j.key_span(name)), f"{t.name or 'the record'} has no field `{name[:80]}`")
+                self.wrong(Json(name, j.key_span(name)), f"{t.name or 'the record'} has no field {quoted(name)}")
         values: dict[str, Value] = {}
         for name, wanted in t.fields:
             if name in members:
@@ -187,7 +188,7 @@ def describe(t: Type) -> str:
 
 def _shown(j: Json) -> str:
     if isinstance(j.value, str):
-        return f"the string `{j.value[:40]}`"
+        return f"the string {quoted(j.value)}"
     return kind_of(j)
 
 

@@ -188,17 +188,17 @@ class CallNodeForm(Form):
     call: Name
     args: dict[str, Any] = {}
     when: Expression | None = None
-    after: list[Name] = []
+    after: list[Name] | None = None
     until: Expression | None = None
     polls: Positive | None = None
     expect: Expression | None = None
-    covers: list[Name] = []
+    covers: list[Name] | None = None
 
 
 class DoneForm(Form):
     """What a `done` claims to have discharged."""
 
-    claims: list[Name] = []
+    claims: list[Name] | None = None
 
 
 class YieldForm(Form):

@@ -78,8 +78,14 @@ def _with(proposal: Proposal, node: Call | Terminal) -> Proposal:
 def _order(proposal: Proposal, node: Call | Terminal, f: Finding) -> Iterator[Edit]:
     for other in proposal.nodes:
         if isinstance(node, Call) and isinstance(other, Call) and other.id != node.id and f"`{other.id}`" in f.message:
-            yield f"add `after {other.id}` to `{node.id}`", _with(proposal, replace(node, after=(*node.after, other.id)))
-            yield f"add `after {node.id}` to `{other.id}`", _with(proposal, replace(other, after=(*other.after, node.id)))
+            yield (
+                f"add `after {other.id}` to `{node.id}`",
+                _with(proposal, replace(node, after=(*node.after, other.id))),
+            )
+            yield (
+                f"add `after {node.id}` to `{other.id}`",
+                _with(proposal, replace(other, after=(*other.after, node.id))),
+            )
 
 
 def _guard(proposal: Proposal, node: Call) -> Iterator[Edit]:
@@ -112,7 +118,11 @@ def _expect(contract: Contract, proposal: Proposal, node: Call) -> Iterator[Edit
             for o in seen.observes:
                 wanted = _observed(requirement, o, reader)
                 if wanted is not None:
-                    both = wanted if reader.expect is None else ex.Apply(op="and", args=(reader.expect, wanted), type=ty.BOOL)
+                    both = (
+                        wanted
+                        if reader.expect is None
+                        else ex.Apply(op="and", args=(reader.expect, wanted), type=ty.BOOL)
+                    )
                     text = f"add `expect {show_expr(wanted)}` to `{reader.id}`"
                     edited = _with(proposal, replace(reader, expect=both))
                     yield text, edited

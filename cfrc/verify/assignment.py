@@ -88,9 +88,7 @@ class Assignments:
             known = self._lasting[id(i)] = t.not_(t.or_(*in_k, *undone))
         return known
 
-    def candidates(
-        self, o: Obligation, discharges: dict[str, Shape], exhaustive: bool = False
-    ) -> Iterator[Candidate]:
+    def candidates(self, o: Obligation, discharges: dict[str, Shape], exhaustive: bool = False) -> Iterator[Candidate]:
         """The receipts that may discharge the obligation, given the receipts of those it refers to; stops at one that
         certainly does, unless ``exhaustive``."""
         paths, t = self.paths, self.paths.terms

@@ -220,7 +220,9 @@ def _holds(result: Value, path: tuple[str, ...], value: Value) -> bool:
     return False
 
 
-def _finding(code: str, kind: str, message: str, help: str, contract: Contract, entry: Receipt | Choice | Approval) -> Finding:
+def _finding(
+    code: str, kind: str, message: str, help: str, contract: Contract, entry: Receipt | Choice | Approval
+) -> Finding:
     return Finding(
         code=f"CFRC-{code}",
         kind=kind,

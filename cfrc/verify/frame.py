@@ -29,7 +29,9 @@ class Frame:
         self.facts_of: dict[str, list[tuple[Key, Shape]]] = defaultdict(list)
         self.kept_facts: dict[str, list[tuple[Fact, Key, Shape]]] = defaultdict(list)
         self.kept: dict[str, list[tuple[KeptEffect, tuple[Key, ...]]]] = defaultdict(list)
-        self._kept_by_key: dict[tuple[str, tuple[Key, ...]], list[tuple[KeptEffect, tuple[Key, ...]]]] = defaultdict(list)
+        self._kept_by_key: dict[tuple[str, tuple[Key, ...]], list[tuple[KeptEffect, tuple[Key, ...]]]] = defaultdict(
+            list
+        )
         self.doubts: dict[str, list[tuple[Doubt, tuple[Key, ...]]]] = defaultdict(list)
         self.references = {o.name: references(o) for o in contract.obligations}
         for fact in contract.facts:

@@ -98,7 +98,12 @@ def bindings(args: Sequence[ex.Expr | None], shapes: Sequence[Shape | None], nam
     """
     found: list[Binding] = [{}]
     for a, s in zip(args, shapes, strict=True):
-        if names and a is not None and s is not None and any(isinstance(x, ex.Var) and x.name in names for x in ex.walk(a)):
+        if (
+            names
+            and a is not None
+            and s is not None
+            and any(isinstance(x, ex.Var) and x.name in names for x in ex.walk(a))
+        ):
             found = [more for b in found for more in _bind(a, s, names, b)]
     return found
 

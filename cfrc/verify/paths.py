@@ -130,7 +130,9 @@ class Paths:
         """Other linearizations: listed last first, and observers of volatile fluents last."""
         if len(self.runs) <= WIDEST:
             volatile = {n for n, f in self.domain.fluents.items() if f.volatile}
-            pins = [any(o.fluent in volatile for o in r.tool.observes) if r.tool is not None else False for r in self.runs]
+            pins = [
+                any(o.fluent in volatile for o in r.tool.observes) if r.tool is not None else False for r in self.runs
+            ]
             if any(pins):
                 yield self.order.linearize(lambda p: int(pins[p]))
             yield self.order.linearize(lambda p: -p)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from itertools import islice
+from typing import Literal
 
 from cfrc.model import types as ty
 from cfrc.model.canon import default_value
@@ -25,6 +26,10 @@ SHRINK_STEPS = 200
 
 MOST_VARIATIONS = 24
 """Other values of one receipt that are tried to see whether it matters."""
+
+
+WORDS: dict[str, Literal["ok", "failed", "poll"]] = {"ok": "ok", "fail": "failed", "poll": "poll", "doubt": "ok"}
+"""How a reviewer reads an event; a call that went wrong before it returned is shown as made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,9 @@ def same(condition: Condition, v: Violation) -> bool:
     return v.node is None or condition.node is None or v.node == condition.node or condition.node in pair
 
 
-def shrink(paths: Paths, condition: Condition, found: Confirmed, today: date | None = None) -> tuple[Confirmed, set[str]]:
+def shrink(
+    paths: Paths, condition: Condition, found: Confirmed, today: date | None = None
+) -> tuple[Confirmed, set[str]]:
     """A smaller run that still goes wrong the same way, and the nodes whose values do not matter."""
     budget = SHRINK_STEPS
     events = list(found.scenario.events)
@@ -105,7 +112,7 @@ def variations(t: ty.Type, value: Value) -> Iterator[Value]:
             yield not value
         case ty.Prim("int" | "decimal"), int() | Fraction():
             yield from (value + 1, value - 1, type(value)(0))
-        case (ty.Id() | ty.Prim("text" | "string")), str():
+        case ((ty.Id() | ty.Prim("text" | "string")), str()):
             yield f"{value}-other"
         case _:
             plain = default_value(t)
@@ -118,9 +125,15 @@ def story(paths: Paths, condition: Condition, found: Confirmed, idle: set[str]) 
     from cfrc.model.show import show_expr
 
     tools = {n.id: n.tool for n in paths.proposal.nodes if hasattr(n, "tool")}
-    word = {"ok": "ok", "fail": "failed", "poll": "poll", "doubt": "ok"}
     steps = [
-        Step(e.node, tools.get(e.node, ""), word[e.outcome], found.trace.args.get(e.node, ()), e.result, e.node not in idle)  # type: ignore[arg-type]
+        Step(
+            e.node,
+            tools.get(e.node, ""),
+            WORDS[e.outcome],
+            found.trace.args.get(e.node, ()),
+            e.result,
+            e.node not in idle,
+        )
         for e in found.scenario.events
     ]
     branch = []

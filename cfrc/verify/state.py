@@ -106,9 +106,7 @@ class World:
         if known is not None:
             return known
         t = self.terms
-        value = unknown(
-            t, self.frame.domain.fluents[fluent].type, lambda s, sort: t.app(sort, f"{fluent}#0{s}", key)
-        )
+        value = unknown(t, self.frame.domain.fluents[fluent].type, lambda s, sort: t.app(sort, f"{fluent}#0{s}", key))
         self.initials.setdefault((fluent, key), (args, value))
         for other, fact in self.frame.facts_of.get(fluent, ()):
             value = choose(t, t.eq_all(key, other), fact, value)

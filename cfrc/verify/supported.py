@@ -51,7 +51,9 @@ def support(contract: Contract, *, budget: int = 20_000_000, today: date | datet
     return Verdict(status, contract.name, None, tuple(findings), stats=stats)
 
 
-def _finding(code: str, message: str, help: str, where: object, obligation: str | None = None, *clauses: object) -> Finding:
+def _finding(
+    code: str, message: str, help: str, where: object, obligation: str | None = None, *clauses: object
+) -> Finding:
     return Finding(
         code=f"CFRC-{code}",
         kind="support",
@@ -74,7 +76,12 @@ def _sources(c: Contract) -> Iterator[Finding]:
     ]
     for what, origin, span in fields:
         if origin is None:
-            yield _finding("CON001", f"{what} has no trusted source", "say where it comes from: `from user turn …` or `from receipt …`", span)
+            yield _finding(
+                "CON001",
+                f"{what} has no trusted source",
+                "say where it comes from: `from user turn …` or `from receipt …`",
+                span,
+            )
         elif origin.kind == "receipt" and origin.status not in (None, "success") and not what.startswith("doubt"):
             yield _finding(
                 "CON001", f"{what} rests on a receipt that is `{origin.status}`",
@@ -170,5 +177,3 @@ def _rivals(c: Contract, obligations: list[Obligation]) -> Iterator[Finding]:
                 o.span, o.name, ("the other one", span),
             )  # fmt: skip
         keys.setdefault(key, (f"is owed by `{o.name}` too", o.span))
-
-

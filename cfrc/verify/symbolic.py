@@ -14,9 +14,9 @@ from typing import Any
 
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
+from cfrc.verify.containers import build, collection, comprehension, index, member, opaque
 from cfrc.verify.shapes import (
     Fields,
-    Items,
     Maybe,
     Scalar,
     Shape,
@@ -25,12 +25,10 @@ from cfrc.verify.shapes import (
     convert,
     default,
     equal,
-    leaves,
     literal,
     sort_of,
-    unknown,
 )
-from cfrc.verify.terms import BOOL, INT, REAL, Term, Terms
+from cfrc.verify.terms import BOOL, REAL, Term, Terms
 
 ReadFluent = Callable[[str, tuple[Shape, ...]], Shape]
 
@@ -133,7 +131,7 @@ class Evaluator:
     def field(self, e: ex.Field, base: Shape, name: str) -> Shape:
         """A record's field; a receipt of another tool may lack it: then it is undefined."""
         if not isinstance(base, Fields):
-            return self.opaque(e)
+            return opaque(self, e)
         if name in base.items:
             return base.items[name]
         self.define(self.terms.false)
@@ -167,10 +165,10 @@ class Evaluator:
         if e.op == "present":
             return Scalar(args[0].present if isinstance(args[0], Maybe) else t.true, ty.BOOL)
         if e.op == "in":
-            return Scalar(self.member(args[0], self.plain(args[1])), ty.BOOL)
+            return Scalar(member(self, args[0], self.plain(args[1])), ty.BOOL)
         args = [self.plain(a) for a in args]
         if e.op in ("keys", "values", "count"):
-            return self.collection(e, args[0])
+            return collection(self, e, args[0])
         if e.op == "not":
             return Scalar(t.not_(as_term(t, args[0])), ty.BOOL)
         xs = [as_term(t, a) for a in args]
@@ -214,171 +212,6 @@ class Evaluator:
             return t.mul(t.const(REAL, 1 / b.data), a) or a
         return t.app(REAL, "div", (a, b))
 
-    # -- collections --------------------------------------------------------------------------------------------
-
-    def member(self, x: Shape, coll: Shape) -> Term:
-        """``x in coll``; for a map, of its keys."""
-        t = self.terms
-        if isinstance(coll, Items):
-            return t.or_(*(equal(t, x, k) for k in (coll.keys if coll.keys is not None else coll.items)))
-        c = as_term(t, coll)
-        if c.op == "app" and c.data == "keys":
-            c = c.args[0]
-        item = self.item_type(coll.type)
-        return t.app(BOOL, "has", (c, *leaves(t, convert(t, x, item)[0])))
-
-    @staticmethod
-    def item_type(t: ty.Type) -> ty.Type:
-        match t:
-            case ty.ListOf(i) | ty.BagOf(i):
-                return i
-            case ty.MapOf(k, _):
-                return k
-        return ty.ANY
-
-    def collection(self, e: ex.Apply, c: Shape) -> Shape:
-        t = self.terms
-        if isinstance(c, Items):
-            keys = c.keys if c.keys is not None else ()
-            if e.op == "count":
-                return Scalar(t.const(INT, len(c.items)), ty.INT)
-            return Items(keys if e.op == "keys" else c.items, e.type)
-        term = as_term(t, c)
-        if e.op == "count":
-            if term.op == "app" and term.data in ("keys", "values"):
-                term = term.args[0]
-            return Scalar(t.app(INT, "len", (term,)), ty.INT)
-        return Scalar(t.app(sort_of(e.type), e.op, (term,)), e.type)
-
-    def index(self, e: ex.Index) -> Shape:
-        t = self.terms
-        base, key = self.plain(self.eval(e.base)), self.plain(self.eval(e.key))
-        if isinstance(base, Items):
-            return self.index_items(base, key, e.type)
-        c = as_term(t, base)
-        if isinstance(base.type, ty.MapOf):
-            where = tuple(leaves(t, convert(t, key, base.type.key)[0]))
-            self.define(t.app(BOOL, "has", (c, *where)))
-            return unknown(t, e.type, lambda s, sort: t.app(sort, f"get{s}", (c, *where)))
-        i, size = as_term(t, key), t.app(INT, "len", (c,))
-        zero = t.const(INT, 0)
-        negative = t.le(i, zero, strict=True)
-        i = t.ite(negative, t.add(size, i), i)
-        self.define(t.and_(t.le(zero, i), t.le(i, size, strict=True)))
-        return unknown(t, e.type, lambda s, sort: t.app(sort, f"nth{s}", (c, i)))
-
-    def index_items(self, base: Items, key: Shape, wanted: ty.Type) -> Shape:
-        t = self.terms
-        n = len(base.items)
-        if base.keys is not None:
-            hits = [equal(t, k, key) for k in base.keys]
-        else:
-            i = as_term(t, key)
-            hits = [t.or_(t.eq(i, t.const(INT, j)), t.eq(i, t.const(INT, j - n))) for j in range(n)]
-        self.define(t.or_(*hits))
-        value = None
-        for hit, item in zip(hits, base.items, strict=True):
-            if hit is not t.false:
-                value = item if value is None else choose(t, hit, item, value)
-        return value if value is not None else default(t, wanted)
-
-    def build(self, e: ex.Build) -> Shape:
-        if e.kind == "record":
-            assert isinstance(e.type, ty.RecordOf)
-            parts = {n: self.eval(x) for n, x in zip(e.names, e.items, strict=True)}
-            return Fields({n: self.as_type(x, e.type.field(n) or ty.ANY) for n, x in parts.items()}, e.type)
-        item = e.type.value if isinstance(e.type, ty.MapOf) else self.item_type(e.type)
-        keys = tuple(self.eval(k) for k in e.keys) if e.kind == "map" else None
-        return Items(tuple(self.as_type(self.eval(x), item) for x in e.items), e.type, keys)
-
-    # -- comprehensions -----------------------------------------------------------------------------------------
-
-    def comprehension(self, e: ex.Comprehension) -> Shape:
-        """Expanded over literal collections, otherwise an uninterpreted value of everything it depends on."""
-        rows = self.rows(e, list(e.generators), [])
-        if rows is None or (e.kind in ("list", "bag", "map") and any(not c.is_const for c, _, _ in rows)):
-            return self.opaque(e)
-        t = self.terms
-        if e.kind in ("all", "any"):
-            bodies = [(c, as_term(t, self.plain(b))) for c, b, _ in rows]
-            if e.kind == "all":
-                return Scalar(t.and_(*(t.implies(c, b) for c, b in bodies)), ty.BOOL)
-            return Scalar(t.or_(*(t.and_(c, b) for c, b in bodies)), ty.BOOL)
-        if e.kind == "count":
-            one, zero = t.const(INT, 1), t.const(INT, 0)
-            # a Boolean body counts where it is true, any other body counts elements
-            boolean = e.body.type in (ty.BOOL, ty.Optional(ty.BOOL))
-            hits = [t.and_(c, as_term(t, self.plain(b))) if boolean else c for c, b, _ in rows]
-            return Scalar(t.add(zero, *(t.ite(h, one, zero) for h in hits)), ty.INT)
-        if e.kind == "sum":
-            sort = sort_of(e.type)
-            zero = t.const(sort, 0)
-            return Scalar(t.add(zero, *(t.ite(c, as_term(t, self.plain(b)), zero) for c, b, _ in rows)), e.type)
-        rows = [r for r in rows if r[0] is not t.false]
-        if e.kind == "only":
-            count = t.add(*(t.ite(c, t.const(INT, 1), t.const(INT, 0)) for c, _, _ in rows), t.const(INT, 0))
-            self.define(t.eq(count, t.const(INT, 1)))
-            value: Shape | None = None
-            for c, b, _ in rows:
-                value = b if value is None else choose(t, c, b, value)
-            return value if value is not None else default(t, e.type)
-        keys = tuple(k for _, _, k in rows if k is not None) if e.kind == "map" else None
-        return Items(tuple(b for _, b, _ in rows), e.type, keys)
-
-    def rows(
-        self, e: ex.Comprehension, generators: list[ex.Generator], conds: list[Term]
-    ) -> list[tuple[Term, Shape, Shape | None]] | None:
-        """(condition, body, key) for every binding of the generators; ``None`` if a source is not literal."""
-        t = self.terms
-        if not generators:
-            cond = self.bool(e.cond) if e.cond is not None else t.true
-            self.path.append(cond)
-            row = (cond, self.eval(e.body), self.eval(e.key) if e.key is not None else None)
-            self.path.pop()
-            return [row]
-        head, *rest = generators
-        source = self.plain(self.eval(head.source))
-        if not isinstance(source, Items):
-            return None
-        out: list[tuple[Term, Shape, Shape | None]] = []
-        saved = self.vars.get(head.var)
-        for item in source.keys if source.keys is not None else source.items:
-            self.vars[head.var] = item
-            inner = self.rows(e, rest, conds)
-            if inner is None:
-                break
-            out.extend(inner)
-        else:
-            inner = out
-        if saved is None:
-            self.vars.pop(head.var, None)
-        else:
-            self.vars[head.var] = saved
-        return inner
-
-    def opaque(self, e: ex.Expr) -> Shape:
-        """An uninterpreted value: a function of the expression's form and of the values of its free parts.
-
-        Sound for proofs (it may be anything that is the same for the same inputs); counterexamples are replayed anyway.
-        """
-        t = self.terms
-        bound = {g.var for x in ex.walk(e) if isinstance(x, ex.Comprehension) for g in x.generators}
-        inputs: list[Term] = []
-        for x in ex.walk(e):
-            if isinstance(x, ex.FluentRead):
-                if any(isinstance(y, ex.Var) and y.name in bound for y in ex.walk(x)):
-                    # reads a state at unknown instances: nothing may be shared between two evaluations
-                    inputs.append(t.const(INT, len(self.names) + t.size))
-                else:
-                    inputs.extend(leaves(t, self.eval(x)))
-            elif (isinstance(x, ex.Var) and x.name not in bound) or isinstance(x, ex.NodeResult | ex.Discharge):
-                inputs.extend(leaves(t, self.eval(x)))
-        number = self.names.setdefault(e, len(self.names))
-        name = f"opaque{number}"
-        if not isinstance(e, ex.Comprehension) or e.kind == "only":
-            self.define(t.app(BOOL, f"{name}:defined", inputs))
-        return unknown(t, e.type, lambda s, sort: t.app(sort, f"{name}{s}", inputs))
-
 
 _EVAL: dict[type, Callable[[Evaluator, Any], Shape]] = {
     ex.Lit: Evaluator._lit,
@@ -388,9 +221,9 @@ _EVAL: dict[type, Callable[[Evaluator, Any], Shape]] = {
     ex.Outcome: Evaluator._outcome,
     ex.FluentRead: Evaluator._read,
     ex.Field: Evaluator._field,
-    ex.Index: Evaluator.index,
+    ex.Index: index,
     ex.If: Evaluator._if,
-    ex.Build: Evaluator.build,
-    ex.Comprehension: Evaluator.comprehension,
+    ex.Build: build,
+    ex.Comprehension: comprehension,
     ex.Apply: Evaluator._apply,
 }

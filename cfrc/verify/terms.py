@@ -95,7 +95,9 @@ class Terms:
         """A literal collection of elements of ``width`` leaf terms each; a bag's or map's elements are sorted by identity."""
         flat = tuple(args)
         if not sort.startswith("List"):
-            rows = sorted((flat[i : i + width] for i in range(0, len(flat), width or 1)), key=lambda r: [t.id for t in r])
+            rows = sorted(
+                (flat[i : i + width] for i in range(0, len(flat), width or 1)), key=lambda r: [t.id for t in r]
+            )
             flat = tuple(t for row in rows for t in row)
         return self._make("coll", sort, flat, width)
 

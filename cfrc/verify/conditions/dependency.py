@@ -19,9 +19,16 @@ def conditions(paths: Paths) -> Iterator[Condition]:
         yield from _sources(paths, run)
         for requirement, holds in run.requires:
             yield _requirement(paths, run, requirement, holds)
-        if run.call.polls > 1 and run.call.until is not None and run.tool is not None and (run.tool.sets or run.tool.undoes):
+        if (
+            run.call.polls > 1
+            and run.call.until is not None
+            and run.tool is not None
+            and (run.tool.sets or run.tool.undoes)
+        ):
             again = _requirement(paths, run, run.call.until, paths.terms.false)
-            again.undecidable = "a call that sets or undoes something is polled: the state after several polls is not modelled"
+            again.undecidable = (
+                "a call that sets or undoes something is polled: the state after several polls is not modelled"
+            )
             yield again
     for terminal in paths.order.terminals:
         _, musts, _ = paths.fires(terminal)

@@ -88,7 +88,14 @@ def _repeats_kept(paths: Paths, run: Run, c: Instance, key: tuple[Key, ...], spa
 
 
 def _repeats_doubt(
-    paths: Paths, run: Run, c: Instance, key: tuple[Key | None, ...], doubted: Term, since: int, retry: Term, span: object
+    paths: Paths,
+    run: Run,
+    c: Instance,
+    key: tuple[Key | None, ...],
+    doubted: Term,
+    since: int,
+    retry: Term,
+    span: object,
 ) -> Iterator[Condition]:
     """The instance ``key`` is in doubt where ``doubted``, since the position ``since`` (-1: since before the freeze)."""
     t = paths.terms

@@ -76,7 +76,9 @@ def _literal(paths: Paths, licence: Licence) -> Key | None:
     declared = paths.domain.effects if licence.kind == "effect" else paths.domain.fluents
     params = declared[licence.name].params if licence.name in declared else ()
     values = [a.value for a in licence.args if isinstance(a, ex.Lit)]
-    return tuple(x for v, (_, t) in zip(values, params, strict=False) for x in leaves(paths.terms, literal(paths.terms, v, t)))
+    return tuple(
+        x for v, (_, t) in zip(values, params, strict=False) for x in leaves(paths.terms, literal(paths.terms, v, t))
+    )
 
 
 def _tight(paths: Paths) -> Iterator[Licence]:
@@ -167,5 +169,3 @@ def _condition(paths: Paths, run: Run, code: str, bad: Term, message: str, help:
         where=run.call.span,
         clauses=spans(("the clause", clause), ("the contract", contract)),  # type: ignore[arg-type]
     )
-
-

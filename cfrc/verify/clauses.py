@@ -1,0 +1,148 @@
+"""Turns the clauses of a call's tool into effect instances and fluent writes, each with the condition that it takes place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cfrc.model import expr as ex
+from cfrc.model.domain import EffectClause, FluentClause
+from cfrc.verify.containers import member
+from cfrc.verify.runs import Instance, Run, missing
+from cfrc.verify.shapes import Items, Shape, equal, leaves, unknown
+from cfrc.verify.state import Write
+from cfrc.verify.symbolic import Evaluator
+from cfrc.verify.terms import BOOL, Term
+
+if TYPE_CHECKING:
+    from cfrc.verify.paths import Paths
+
+
+def clause_evaluator(paths: Paths, run: Run, mask: int, upto: int = -1) -> Evaluator:
+    """An evaluator for clauses of the call's tool: its parameters (and result, once it is known) are in scope."""
+    ev = paths.evaluator(run.pos, mask, upto, run.reads)
+    ev.vars = dict(run.args)
+    if run.result is not None:
+        ev.vars["result"] = run.result
+    return ev
+
+
+def clauses(paths: Paths, run: Run) -> None:
+    """Instances and writes; conditions and right-hand sides are read in the pre-state, observations in the post-state."""
+    tool = run.tool
+    assert tool is not None
+    mask = paths.order.anc[run.pos]
+    _polls(paths, run)
+    for clauses, into in ((tool.causes, run.causes), (tool.undoes, run.undoes),
+                          (tool.witnesses, run.witnesses), (tool.refutes, run.refutes)):  # fmt: skip
+        for clause in clauses:
+            into.extend(instances(paths, run, clause, run.happened))
+    left = paths.terms.and_(run.called, paths.terms.not_(run.happened))
+    for clause in tool.may_cause:
+        run.residues.extend(instances(paths, run, clause, left))
+    for assignment in tool.sets:
+        run.writes.extend(writes(paths, run, assignment, mask, -1))
+    for w in run.writes:
+        paths.world.write(w)
+    for inst in (*run.causes, *run.witnesses):
+        paths.by_effect.setdefault(inst.effect, []).append(inst)
+
+
+def _polls(paths: Paths, run: Run) -> None:
+    """A write that is polled happens at every poll: one earlier poll, with its ``until`` false, stands for all of them."""
+    tool, call, t = run.tool, run.call, paths.terms
+    assert tool is not None
+    if call.until is None or call.polls < 2 or not tool.causes:
+        return
+    final = run.result
+    assert final is not None
+    run.poll_result = missing(t, f"{call.id}@poll", tool.result)
+    run.result = paths.results[call.id] = run.poll_result
+    ev = clause_evaluator(paths, run, paths.order.anc[run.pos])
+    parts = [run.called, t.sym(BOOL, f"{call.id}:polled"), *(ev.total(e) for e in tool.ensures)]
+    again = paths.evaluator(run.pos, paths.order.anc[run.pos], run.pos)
+    parts.append(t.not_(again.total(call.until)))
+    for clause in tool.observes:
+        for o in writes(paths, run, clause, paths.order.anc[run.pos], -1, observed=True):
+            actual = paths.world.read(o.fluent, o.args, paths.order.anc[run.pos], run.pos)
+            parts.append(t.implies(o.cond, equal(t, actual, o.value)))
+    run.polled = t.and_(*parts)
+    for cause in tool.causes:
+        run.causes += [replace(i, poll=True) for i in instances(paths, run, cause, run.polled)]
+    run.result = paths.results[call.id] = final
+
+
+def _bindings(ev: Evaluator, clause: EffectClause | FluentClause, tag: str) -> Iterable[Term]:
+    """Binds the clause's generators in every way, yielding each binding's condition. Over an opaque collection two
+    generic elements stand for all: what goes wrong for one element, or for a pair, goes wrong for these."""
+    t = ev.terms
+    if not clause.generators:
+        return (t.true,)
+
+    def go(index: int, cond: Term) -> Iterable[Term]:
+        if index == len(clause.generators):
+            yield cond
+            return
+        g = clause.generators[index]
+        source = ev.plain(ev.eval(g.source))
+        if isinstance(source, Items):
+            for item in source.keys if source.keys is not None else source.items:
+                ev.vars[g.var] = item
+                yield from go(index + 1, cond)
+            return
+        for copy in "ab":
+            item = unknown(t, g.type, lambda s, sort, c=copy: t.sym(sort, f"{tag}:{g.var}{c}{s}"))  # type: ignore[misc]
+            ev.vars[g.var] = item
+            yield from go(index + 1, t.and_(cond, member(ev, item, source)))
+
+    return go(0, t.true)
+
+
+def instances(paths: Paths, run: Run, clause: EffectClause, when: Term) -> Iterable[Instance]:
+
+    t = paths.terms
+    ev = clause_evaluator(paths, run, paths.order.anc[run.pos])
+    params = paths.domain.effects[clause.effect].params
+    for bound in _bindings(ev, clause, f"{run.call.id}:{clause.effect}"):
+        ev.defs = []
+        cond = ev.total(clause.when) if clause.when is not None else t.true
+        if cond is t.false:
+            continue
+        shapes: list[Shape | None] = []
+        for a, (_, want) in zip(clause.args, params, strict=True):
+            shapes.append(None if a is None else ev.as_type(ev.eval(a), want))
+        args = tuple(None if s is None else tuple(leaves(t, s)) for s in shapes)
+        full = t.and_(when, bound, cond, ev.defined())
+        if full is not t.false:
+            yield Instance(clause.effect, args, tuple(shapes), full, run.pos, clause)
+
+
+def writes(paths: Paths, run: Run, clause: FluentClause, mask: int, upto: int, observed: bool = False) -> list[Write]:
+    t = paths.terms
+    fluent = paths.domain.fluents[clause.fluent]
+    found = []
+    ev = clause_evaluator(paths, run, mask, upto)
+    for bound in _bindings(ev, clause, f"{run.call.id}:{clause.fluent}"):
+        ev.defs = []
+        cond = ev.total(clause.when) if clause.when is not None else t.true
+        if cond is t.false:
+            continue
+        args = tuple(ev.as_type(ev.eval(a), want) for a, (_, want) in zip(clause.args, fluent.params, strict=True))
+        before = len(run.reads)
+        value = ev.as_type(ev.eval(clause.value), fluent.type)
+        delta = not observed and _increments(clause)
+        if delta:
+            del run.reads[before:]  # an increment commutes with another one: its own read is no interference
+        full = t.and_(run.happened, bound, cond, ev.defined())
+        found.append(Write(clause.fluent, paths.world.key(args), args, value, full, run.pos, clause, observed, delta))
+    return found
+
+
+def _increments(clause: FluentClause) -> bool:
+    """``f(x) = f(x) + e`` or ``f(x) - e`` where ``e`` reads no fluent."""
+    v = clause.value
+    if not (isinstance(v, ex.Apply) and v.op in ("+", "-") and isinstance(v.args[0], ex.FluentRead)):
+        return False
+    own = v.args[0].fluent == clause.fluent and v.args[0].args == clause.args
+    return own and not any(isinstance(x, ex.FluentRead) for x in ex.walk(v.args[1]))

@@ -1,0 +1,90 @@
+"""Turns what a receipt says into assumptions: Res for the receipt itself, and what must hold for the run to go on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cfrc.verify.clauses import clause_evaluator, writes
+from cfrc.verify.runs import Read, Run, match
+from cfrc.verify.shapes import equal
+from cfrc.verify.terms import BOOL
+
+if TYPE_CHECKING:
+    from cfrc.verify.paths import Paths
+
+
+def receipt(paths: Paths, run: Run) -> None:
+    """Res: ``ensures``, observations in the post-state, consistency with what was refuted or realized."""
+    t, tool = paths.terms, run.tool
+    assert tool is not None
+    mask = paths.order.anc[run.pos]
+    if tool.ensures:
+        ev = clause_evaluator(paths, run, mask)
+        run.base.extend(t.implies(run.happened, ev.total(e)) for e in tool.ensures)
+    for clause in tool.observes:
+        for o in writes(paths, run, clause, mask, run.pos, observed=True):
+            if not awaits(paths, run, o.fluent):
+                actual = paths.world.read(o.fluent, o.args, mask, run.pos, upto=run.pos)
+                run.base.append(t.implies(o.cond, equal(t, actual, o.value)))
+            if paths.domain.fluents[o.fluent].volatile:
+                paths.world.write(o)  # from here on it is pinned
+
+            run.reads.append(Read(o.fluent, o.key))
+    _consistent(paths, run, mask)
+
+
+def awaits(paths: Paths, run: Run, fluent: str) -> bool:
+    """Whether the call polls a volatile fluent: it waits for others to change it, so no earlier value binds its receipt."""
+    return run.call.until is not None and run.call.polls > 1 and paths.domain.fluents[fluent].volatile
+
+
+def _consistent(paths: Paths, run: Run, mask: int) -> None:
+    """A receipt neither refutes what is realized nor witnesses what was refuted."""
+    t = paths.terms
+    for r in run.refutes:
+        for _, key in paths.frame.kept.get(r.effect, ()):
+            run.base.append(t.not_(t.and_(r.cond, match(t, r.args, key))))
+        for other in paths.by_effect.get(r.effect, ()):
+            if mask >> other.pos & 1:
+                undone = [
+                    t.and_(u.cond, match(t, u.args, other.args))
+                    for p in range(other.pos + 1, run.pos)
+                    if mask >> p & 1
+                    for u in paths.runs[p].undoes
+                    if u.effect == r.effect
+                ]
+                both = t.and_(r.cond, other.cond, match(t, r.args, other.args), t.not_(t.or_(*undone)))
+                run.base.append(t.not_(both))
+    for w in run.witnesses:
+        for p in range(run.pos):
+            if mask >> p & 1:
+                for r in paths.runs[p].refutes:
+                    if r.effect == w.effect:
+                        caused = [
+                            t.and_(c.cond, match(t, c.args, w.args))
+                            for q in range(p, run.pos + 1)
+                            if mask >> q & 1 or q == run.pos
+                            for c in (paths.runs[q].causes if q < run.pos else run.causes)
+                            if c.effect == w.effect
+                        ]
+                        both = t.and_(r.cond, w.cond, match(t, r.args, w.args), t.not_(t.or_(*caused)))
+                        run.base.append(t.not_(both))
+
+
+def continuation(paths: Paths, run: Run) -> None:
+    """``until`` and ``expect`` hold, and are defined, in every run that goes on; a handled failure may be theirs."""
+    t, call = paths.terms, run.call
+    parts = []
+    for e in (call.until, call.expect):
+        if e is not None:
+            ev = paths.evaluator(run.pos, paths.order.anc[run.pos], run.pos)
+            parts.append(ev.total(e))
+            if e is call.until:
+                run.until = parts[-1]
+            run.arg_musts.extend((n, t.and_(run.happened, p)) for n, p in ev.musts if n != call.id)
+    holds = t.and_(*parts)
+    if call.id in paths.handled:
+        returned = t.sym(BOOL, f"{call.id}:returns")
+        run.cont.append(t.eq(returned, holds))
+    else:
+        run.cont.append(t.implies(run.happened, holds))

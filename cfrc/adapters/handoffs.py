@@ -16,11 +16,11 @@ from cfrc.adapters.arguments import Arguments, Use
 from cfrc.adapters.expects import Inexpressible, Rewriter, implied, latest
 from cfrc.adapters.goals import Goals, Owed, conjunction
 from cfrc.adapters.history import History, plain
-from cfrc.adapters.order import Footprints, from_kept
+from cfrc.adapters.order import Footprints
 from cfrc.adapters.runs import Recorded, TaskRun
 from cfrc.model.contract import Contract, Fact, KeptEffect, Limit, Origin
 from cfrc.model.domain import Domain
-from cfrc.model.expr import Expr, NodeResult, Outcome, conjuncts, walk
+from cfrc.model.expr import Apply, Expr, NodeResult, Outcome, conjuncts, walk
 from cfrc.model.graph import Call, Proposal, Terminal
 from cfrc.model.show import show_expr, show_value
 from cfrc.model.types import BOOL
@@ -220,10 +220,12 @@ class Handoff:
         fixed += [(f.fluent, f.args) for f in facts if f.kept]
         for n, call in enumerate(writers):
             differences = [d for other in writers[:n] for d in self.footprints.differences(other, call)]
-            differences += from_kept(self.footprints, call, fixed)
+            differences += self.footprints.from_kept(call, fixed)
             for d in differences:
                 if any(isinstance(x, NodeResult) for x in walk(d)) and latest(d) < call.index:
                     self._add(call, d, "apart")
+                    if isinstance(d, Apply):
+                        self.footprints.different.add(frozenset(d.args))
 
     def _key(self, kept: KeptEffect) -> tuple[Value, ...]:
         return tuple(kept.args[i] for i in self.domain.effects[kept.effect].key)

@@ -1,38 +1,48 @@
 """Turns the remaining calls into the order dependencies that the domain asks for, and the inequalities it relies on.
 
-Two calls that may touch one thing keep their recorded order. Two that touched different things, though a receipt might
-have said the same for both, keep their order too, and the remainder expects the difference.
+Two calls that may touch one thing keep their recorded order. Two writes that touched different things, though a receipt
+might have said the same for both, need the difference to be expected, unless what else is expected of the two already
+tells them apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cfrc.adapters.arguments import Arguments
+from cfrc.adapters.expects import Rewriter
 from cfrc.adapters.history import History
 from cfrc.adapters.runs import Recorded
 from cfrc.model.domain import EffectClause, FluentClause, Tool
 from cfrc.model.evaluate import Undefined, evaluate
-from cfrc.model.expr import Apply, Expr, FluentRead, Lit, Var, walk
+from cfrc.model.expr import Apply, Expr, FluentRead, Lit, Var, conjuncts, walk
 from cfrc.model.types import BOOL
 from cfrc.model.values import Value
+
+Kept = tuple[str, tuple[Value, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """One fluent instance or ``once`` key that a call reads or writes: as sources, and as it was."""
+    """One fluent instance or ``once`` key that a call reads or writes: as sources, and as it was.
+
+    ``value`` is what a write sets, or what a ``requires`` asks for, where that is one expression.
+    """
 
     symbol: str
     writes: bool
     sources: tuple[Expr, ...]
     values: tuple[Value, ...]
+    value: Expr | None = None
 
 
 @dataclass(slots=True)
 class Footprints:
     history: History
     arguments: Arguments
+    different: set[frozenset[Expr]] = field(default_factory=set)
+    """Pairs of sources that are expected to differ."""
     _touches: dict[int, list[Touch]] = field(default_factory=dict)
 
     def of(self, call: Recorded) -> list[Touch]:
@@ -44,7 +54,8 @@ class Footprints:
         tool, domain = call.tool, self.history.domain
         assert tool is not None
         for clause in tool.sets:
-            yield from self._touch(call, clause.fluent, clause.args, True)
+            for touch in self._touch(call, clause.fluent, clause.args, True):
+                yield replace(touch, value=self._passed(call, clause.value))
         for observed in tool.observes:
             yield from self._touch(call, observed.fluent, observed.args, False)
         for e in _conditions(tool):
@@ -56,18 +67,29 @@ class Footprints:
             key = tuple(a for i, a in enumerate(cause.args) if i in effect.key and a is not None)
             yield from self._touch(call, f"{cause.effect}()", key, effect.once or cause in tool.undoes)
 
-    def _touch(self, call: Recorded, symbol: str, args: tuple[Expr, ...], writes: bool) -> Iterator[Touch]:
+    def _source(self, call: Recorded, e: Expr) -> Expr:
         own = self.arguments.args[call.index]
-        sources = tuple(own.get(a.name, a) if isinstance(a, Var) and a.kind == "param" else a for a in args)
+        return own.get(e.name, e) if isinstance(e, Var) and e.kind == "param" else e
+
+    def _touch(self, call: Recorded, symbol: str, args: tuple[Expr, ...], writes: bool) -> Iterator[Touch]:
         try:
             values = tuple(evaluate(a, self.history.env(call)) for a in args)
         except Undefined:
             return
-        yield Touch(symbol, writes, sources, values)
+        yield Touch(symbol, writes, tuple(self._source(call, a) for a in args), values)
+
+    def _passed(self, call: Recorded, e: Expr) -> Expr | None:
+        """A clause's value as the sources of this call; ``None`` if it depends on more than the arguments."""
+        if any(isinstance(x, FluentRead) or (isinstance(x, Var) and x.kind == "result") for x in walk(e)):
+            return None
+        own = {("param", n): x for n, x in self.arguments.args[call.index].items()}
+        return Rewriter(self.history, self.arguments, call, own).rewrite(e)
+
+    # -- order --------------------------------------------------------------------------------------------------
 
     def conflicts(self, a: Recorded, b: Recorded) -> bool:
         """Whether the calls may touch one thing that at least one of them writes."""
-        return any(not _apart(x, y) for x, y in self._pairs(a, b))
+        return any(not self._apart(x, y) and not _equal_writes(x, y) for x, y in self._pairs(a, b))
 
     def _pairs(self, a: Recorded, b: Recorded) -> Iterator[tuple[Touch, Touch]]:
         for x in self.of(a):
@@ -75,28 +97,76 @@ class Footprints:
                 if x.symbol == y.symbol and (x.writes or y.writes):
                     yield x, y
 
+    def _apart(self, x: Touch, y: Touch) -> bool:
+        """Whether the instances differ whatever the receipts say, or are expected to."""
+        return any(
+            u != v and ((_fixed(s) and _fixed(t)) or frozenset((s, t)) in self.different)
+            for s, t, u, v in zip(x.sources, y.sources, x.values, y.values, strict=True)
+        )
+
+    # -- differences --------------------------------------------------------------------------------------------
+
     def differences(self, a: Recorded, b: Recorded) -> Iterator[Expr]:
         """``x != y`` for what both calls write, that was different, and of which one side comes from a receipt."""
         for x, y in self._pairs(a, b):
-            if x.writes and y.writes and not _apart(x, y):
+            if x.writes and y.writes and not self._apart(x, y) and not _equal_writes(x, y):
                 for s, t, u, v in zip(x.sources, y.sources, x.values, y.values, strict=True):
                     if u != v:
-                        yield Apply(op="!=", args=(s, t), type=BOOL)
+                        if not self._told(a, b, s, t):
+                            yield Apply(op="!=", args=(s, t), type=BOOL)
                         break
 
+    def from_kept(self, call: Recorded, kept: list[Kept]) -> Iterator[Expr]:
+        """``x != "kept"`` for every kept ``once`` key or kept fluent instance that a receipt might repeat."""
+        for touch in self.of(call):
+            for symbol, values in kept if touch.writes else ():
+                if symbol == touch.symbol and len(values) == len(touch.values):
+                    for s, u, v in zip(touch.sources, touch.values, values, strict=True):
+                        if u != v:
+                            if not _fixed(s) and not self._told_by_fact(call, s, v):
+                                yield Apply(op="!=", args=(s, Lit(value=v, type=s.type)), type=BOOL)
+                            break
 
-def from_kept(footprints: Footprints, call: Recorded, kept: list[tuple[str, tuple[Value, ...]]]) -> Iterator[Expr]:
-    """``x != "kept"`` for every kept ``once`` key or kept fluent instance that a receipt might repeat."""
-    for touch in footprints.of(call):
-        if not touch.writes:
-            continue
-        for symbol, values in kept:
-            if symbol == touch.symbol and len(values) == len(touch.values):
-                for s, u, v in zip(touch.sources, touch.values, values, strict=True):
-                    if u != v:
-                        if not _fixed(s):
-                            yield Apply(op="!=", args=(s, Lit(value=v, type=s.type)), type=BOOL)
-                        break
+    def _required(self, call: Recorded) -> Iterator[Touch]:
+        """What the call requires of single fluents: ``f(x) == literal``."""
+        for required in call.tool.requires if call.tool is not None else ():
+            for c in conjuncts(required):
+                match c:
+                    case Apply(op="==", args=(FluentRead() as read, Lit() as value)):
+                        yield from (replace(x, value=value) for x in self._touch(call, read.fluent, read.args, False))
+
+    def _told(self, a: Recorded, b: Recorded, s: Expr, t: Expr) -> bool:
+        """Whether the two could not be one thing anyway: one is required to be as the other, then, is not."""
+        for x in self._required(a):
+            for y in self._required(b):
+                if x.symbol == y.symbol and s in x.sources and t in y.sources:
+                    set_ = next(
+                        (w.value for w in self.of(a) if w.writes and (w.symbol, w.sources) == (x.symbol, x.sources)),
+                        x.value,
+                    )
+                    # what `b` requires was read after `a` wrote, or before: then `a`'s own condition was read, too
+                    if (set_ if self._read_after(a, b, y) else x.value) != y.value:
+                        return True
+        return False
+
+    def _read_after(self, a: Recorded, b: Recorded, y: Touch) -> bool:
+        calls = self.arguments.run.calls[self.arguments.cut : b.index]
+        seen = [
+            c.index for c in calls
+            if c.usable and any(o.fluent == y.symbol and at == y.values for o, at in self.history.deeds[c.index].observes)
+        ]  # fmt: skip
+        return bool(seen) and seen[0] > a.index
+
+    def _told_by_fact(self, call: Recorded, s: Expr, kept: Value) -> bool:
+        """Whether the kept thing is known to be in another state than the one required."""
+        known = self.history.before[self.arguments.cut]
+        for y in self._required(call):
+            if s in y.sources and isinstance(y.value, Lit):
+                at = tuple(kept if source == s else value for source, value in zip(y.sources, y.values, strict=True))
+                seen = known.get((y.symbol, at))
+                if seen is not None and seen.value != y.value.value:
+                    return True
+        return False
 
 
 def _conditions(tool: Tool) -> list[Expr]:
@@ -110,8 +180,6 @@ def _fixed(e: Expr) -> bool:
     return isinstance(e, Lit) or (isinstance(e, Var) and e.kind == "name")
 
 
-def _apart(x: Touch, y: Touch) -> bool:
-    """Whether the instances differ whatever the receipts say."""
-    return any(
-        _fixed(s) and _fixed(t) and u != v for s, t, u, v in zip(x.sources, y.sources, x.values, y.values, strict=True)
-    )
+def _equal_writes(x: Touch, y: Touch) -> bool:
+    """Two writes that set the same value: in any order, of one thing or of two, the outcome is the same."""
+    return x.writes and y.writes and x.value is not None and x.value == y.value

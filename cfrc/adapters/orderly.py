@@ -1,13 +1,13 @@
 """Turns a whole recorded run into a handoff whose order no argument carries: read the policy, preview, then confirm.
 
-The contract is made before the first call: bindings from what the user said in any turn, and as obligations what the run
-really changed, in the recorded values. The proposal is the run itself. Whatever its values come from is expected to be
-what was recorded, as far as an obligation or a later ``requires`` depends on it, and so is every answer (a preview that
-was not rejected, a write that was executed) without which the next step would not be allowed. Calls that may touch one
-thing keep their recorded order.
+The contract is made before the first call: bindings from what the user said in any turn, and as obligations what the
+run really changed, in the recorded values. The proposal is the run itself. Whatever its values come from is expected to
+be what was recorded, as far as an obligation or a later ``requires`` depends on it, and so is every answer (a preview
+that was not rejected, a write that was executed) without which the next step would not be allowed. Calls that may touch
+one thing keep their recorded order.
 
-``requires`` are traced to the call that made them true, be it by ``sets`` (a policy was read, a preview was given) or by
-``observes`` (an item was active when its order was read).
+``requires`` are traced to the call that made them true, be it by ``sets`` (a policy was read, a preview was given) or
+by ``observes`` (an item was active when its order was read).
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ class _Whole(Handoff):
                         self.unseen.append(Gap("unseen", call.id, show_expr(c), frozenset({"DEP004"})))
         for owed in self.goals.owed:
             self._answers(owed)
+            self._foretold(owed)
             for use in self.arguments.uses:
                 if use.call is owed.call and use.place is not None and use.place.call is not None:
                     self._add(owed.call, _equals(self.arguments.source(use.place), use.leaf.value), "where")
@@ -94,6 +95,16 @@ class _Whole(Handoff):
                     said = tracer.rewrite(c)
                     if reads_result(said):
                         self._add(owed.call, said, "where")
+
+    def _foretold(self, owed: Owed) -> None:
+        """What the write's receipt will show was seen before, so it decides what the write does: a preview tells it."""
+        tracer, deed = self._tracer(owed.call), self.history.deeds[owed.call.index]
+        for clause, at in deed.observes:
+            if (clause.fluent, at) in self.history.before[owed.call.index]:
+                f = self.domain.fluents[clause.fluent]
+                value = self.history.before[owed.call.index][clause.fluent, at].value
+                read = FluentRead(fluent=clause.fluent, args=clause.args, type=f.type)
+                self._say(tracer, _holds(read, value), "apart")
 
     def _tracer(self, call: Recorded) -> Tracer:
         return Tracer(self.history, self.arguments, call, own(self.arguments, call))
@@ -181,8 +192,24 @@ def _equals(e: Expr, value: Value) -> Expr:
     return Apply(op="==", args=(e, Lit(value=value, type=e.type)), type=BOOL)
 
 
+def _holds(e: Expr, value: Value) -> Expr:
+    """``e == value``, as one says it of a flag."""
+    if e.type != BOOL:
+        return _equals(e, value)
+    return e if value is True else Apply(op="not", args=(e,), type=BOOL)
+
+
 def _settles(condition: Expr, e: Expr) -> bool:
-    return isinstance(condition, Apply) and condition.op == "==" and condition.args[0] == e and _fixed(condition.args[1])
+    match condition:
+        case Apply(op="==", args=(settled, value)):
+            return settled == e and _fixed(value)
+    return False
+
+
+def _told_by_result(clause: FluentClause) -> bool:
+    """Whether only the receipt tells which instances the clause sets."""
+    parts = (*clause.args, *(g.source for g in clause.generators))
+    return any(isinstance(x, Var) and x.kind == "result" for e in parts for x in walk(e))
 
 
 def _fixed(e: Expr) -> bool:
@@ -212,9 +239,11 @@ class Ground(Goals):
             self.owed.append(Owed(Obligation(f"owed{call.index}" + (f"_{n}" if n else ""), (goal,)), call, Exists()))
             self._allow(Licence("effect", clause.effect, args))
         for set_, at in deed.sets:
-            wild = tuple(None for _ in self.domain.fluents[set_.fluent].params)
-            ground = tuple(Lit(value=v, type=a.type) for v, a in zip(at or (), set_.args, strict=bool(at)))
-            self._allow(Licence("fluent", set_.fluent, ground if deed.causes and at else wild))
+            types = [t for _, t in self.domain.fluents[set_.fluent].params]
+            ground = None if at is None or not deed.causes or _told_by_result(set_) else at
+            wild: tuple[Expr | None, ...] = (None,) * len(types)
+            named = wild if ground is None else tuple(map(self._said, ground, types))
+            self._allow(Licence("fluent", set_.fluent, named))
 
     def _said(self, value: Value, type_: Type) -> Expr:
         """The value, by the contract's name for it if the user said it."""
@@ -230,7 +259,7 @@ class Ground(Goals):
 
 @dataclass(slots=True)
 class Pinned(Footprints):
-    """Footprints with generators, in which a value that the remainder expects to be a known one is as good as a literal."""
+    """Footprints with generators, in which a value that is expected to be a known one is as good as a literal."""
 
     pinned: Callable[[Expr], bool] = _fixed
 

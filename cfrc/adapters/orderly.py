@@ -84,6 +84,17 @@ class _Whole(Handoff):
                 if use.call is owed.call and use.place is not None and use.place.call is not None:
                     self._add(owed.call, _equals(self.arguments.source(use.place), use.leaf.value), "where")
 
+    def _gaps(self) -> Iterator[Gap]:
+        for gap in super()._gaps():
+            if gap.why != "failed write" or self._may_act(self.run.calls[int(gap.node[1:])]):
+                yield gap
+
+    def _may_act(self, call: Recorded) -> bool:
+        """Whether the call, had it not failed, would have done more than bookkeeping: a preview would not."""
+        env = self.history.env(call)
+        causes = call.tool.causes if call.tool is not None else ()
+        return any(c.when is None or truth(c.when, env) is not False for c in causes)
+
     def _answers(self, owed: Owed) -> None:
         """The write was executed, not rejected: what its ``causes`` asks of the result."""
         tracer = self._tracer(owed.call)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 @click.option("--domain", "domain_path", required=True, metavar="DOMAIN.cfrc", help="The tool interface of the runs.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Only N runs, spread evenly over the file.")
 @click.option("--run", "ids", multiple=True, metavar="ID", help="Only the run with this id (repeatable).")
+@click.option("--whole", is_flag=True, help="Each run as one proposal, broken in its order, instead of every cut.")
+@click.option("--gold/--not-gold", default=None, help="Only runs marked as having met what was owed, or not.")
 @click.option("--mutants/--no-mutants", default=True, help="Whether to break what is admitted in single ways.")
 @click.option("--most", type=click.IntRange(1), metavar="N", help="At most N mutants of each rule and case.")
 @click.option("--out", metavar="FOLDER", help="Keep every case as a spec file.")
@@ -35,6 +37,8 @@ def command(
     domain_path: str,
     sample: int | None,
     ids: tuple[str, ...],
+    whole: bool,
+    gold: bool | None,
     mutants: bool,
     most: int | None,
     out: str | None,
@@ -44,9 +48,10 @@ def command(
     """Judge every cut of recorded task runs, and single faults in what is admitted.
 
     Each line of a file is one run: {"id", "request", "actions": [{"name", "arguments", "result", "write", "error"?}]}.
-    For every cut the calls before it make the contract, and the calls after it the proposal. Exit code 0: every case
-    has the verdict that the record supports, every fault is named, nothing is undecided; 3: something is undecided; 1:
-    else.
+    For every cut the calls before it make the contract, and the calls after it the proposal. With --whole, all calls
+    are the proposal and the contract is what they changed; then a call that a later one requires is left out, moved, swapped
+    or replaced. Exit code 0: every case has the verdict that the record supports, every fault is named, nothing is
+    undecided; 3: something is undecided; 1: else.
     """
     from cfrc.adapters.runs import RunProblem, read_runs
     from cfrc.cli.inputs import source_of
@@ -57,12 +62,12 @@ def command(
         runs = [run for path in files for run in read_runs(source_of(path), domain)]
     except (SpecError, RunProblem) as problem:
         raise click.UsageError(_said(problem)) from None
-    runs = [r for r in runs if not ids or r.id in ids]
+    runs = [r for r in runs if (not ids or r.id in ids) and gold in (None, r.gold)]
     if sample is not None and sample < len(runs):
         runs = [runs[i * len(runs) // sample] for i in range(sample)]
     if not runs:
         raise click.UsageError("there are no such runs in the files")
-    report = _sweep(domain, domain_path, runs, mutants, most, out)
+    report = _sweep(domain, domain_path, runs, whole, mutants, most, out)
     click.echo(_shown(report, listing, json_))
     if report.clean:
         return Exit.HOLDS
@@ -89,8 +94,12 @@ def _said(problem: Exception) -> str:
 
 
 def _sweep(
-    domain: Domain, domain_path: str, runs: list[TaskRun], mutants: bool, most: int | None, out: str | None
+    domain: Domain, domain_path: str, runs: list[TaskRun], whole: bool, mutate: bool, most: int | None, out: str | None
 ) -> Report:
+    from cfrc.adapters import orderly
+    from cfrc.adapters.disorder import disorders
+    from cfrc.adapters.handoffs import handoffs
+    from cfrc.adapters.mutants import mutants
     from cfrc.adapters.sweep import sweep
     from cfrc.verify.admission import Admission
 
@@ -108,7 +117,8 @@ def _sweep(
 
     return sweep(
         domain, Path(domain_path).resolve(), runs, judge,
-        mutate=mutants, most=most, out=Path(out) if out else None, progress=progress,
+        mutate=mutate, most=most, out=Path(out) if out else None, progress=progress,
+        cases=orderly.whole if whole else handoffs, breaks=disorders if whole else mutants,
     )  # fmt: skip
 
 

@@ -67,7 +67,7 @@ class Replayer:
         run.args[step.node] = tuple(step.args.items())
         approval = self._before(run, step)
         if step.false is not None:
-            machine.over = "requires"
+            self._unmet(run, step, event)
             return
         machine.result(step, event)
         if step.found is not None:
@@ -78,6 +78,18 @@ class Replayer:
         if approval is not None and step.found is not None:
             machine.state.used.add(approval)
         run.after(step)
+
+    def _unmet(self, run: Run, step: Step, event: Event) -> None:
+        """``requires`` is false: the run goes no further, but what this very call would do is judged all the same, so that
+        a repeated effect is named as such even where its tool would refuse it."""
+        machine = run.machine
+        try:
+            machine.result(step, event)
+        except Illegal:
+            step.found = None  # no such receipt: nothing to judge
+        if step.found is not None:
+            judge_effects(run, step, step.found)
+        machine.over = "requires"
 
     def _finish(self, run: Run, scenario: Scenario) -> tuple[bool, tuple[str, ...]]:
         machine = run.machine

@@ -3,10 +3,12 @@ uninterpreted accessors, and what cannot be said exactly is an uninterpreted fun
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
+from cfrc.verify.quantified import Quantified
 from cfrc.verify.shapes import (
     Fields,
     Items,
@@ -111,7 +113,7 @@ def comprehension(ev: Evaluator, e: ex.Comprehension) -> Shape:
     """Expanded over literal collections, otherwise an uninterpreted value of everything it depends on."""
     found = rows(ev, e, list(e.generators), [])
     if found is None or (e.kind in ("list", "bag", "map") and any(not c.is_const for c, _, _ in found)):
-        return opaque(ev, e)
+        return quantified(ev, e) if e.kind in ("all", "any") and len(e.generators) == 1 else opaque(ev, e)
     t = ev.terms
     if e.kind in ("all", "any"):
         bodies = [(c, as_term(t, ev.plain(b))) for c, b, _ in found]
@@ -138,6 +140,26 @@ def comprehension(ev: Evaluator, e: ex.Comprehension) -> Shape:
         return value if value is not None else default(t, e.type)
     keys = tuple(k for _, _, k in found if k is not None) if e.kind == "map" else None
     return Items(tuple(b for _, b, _ in found), e.type, keys)
+
+
+def quantified(ev: Evaluator, e: ex.Comprehension) -> Shape:
+    """``all`` or ``any`` over an opaque collection: uninterpreted, but known to follow from and to imply its rows."""
+    shape = opaque(ev, e)
+    g = e.generators[0]
+    source = ev.plain(ev.eval(g.source))
+    if ev.quantifiers is None or not isinstance(source, Scalar) or not isinstance(shape, Scalar):
+        return shape
+    within = replace(ev, vars=dict(ev.vars), path=[], defs=[], musts=[])
+
+    def body(row: Shape) -> Term:
+        inner = replace(within, vars={**within.vars, g.var: row}, path=[], defs=[], musts=[])
+        cond = inner.total(e.cond) if e.cond is not None else inner.terms.true
+        holds = inner.total(e.body)
+        return inner.terms.implies(cond, holds) if e.kind == "all" else inner.terms.and_(cond, holds)
+
+    kind: Literal["all", "any"] = "all" if e.kind == "all" else "any"
+    ev.quantifiers.add(Quantified(kind, shape.term, source.term, source.type, body))
+    return shape
 
 
 def rows(

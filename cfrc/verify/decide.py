@@ -64,12 +64,13 @@ class Decider:
                 relevant = self.paths.restrictive
                 step = c.step if c.step is not None and relevant >> c.step & 1 else -1
                 residue[c.mask & relevant, c.returned & relevant, step, c.code == "PRS007"].append(c)
+        self.paths.quantifiers.instantiate()
         for group in residue.values():
             findings.extend(self._group(group))
         return findings
 
     def _assumptions(self, c: Condition) -> list[Term]:
-        found = self.paths.assume(c.mask & ~c.returned)
+        found = self.paths.assume(c.mask & ~c.returned) + self.paths.quantifiers.axioms
         if c.step is not None:
             found += self.paths.runs[c.step].ready
         rest = c.returned
@@ -77,8 +78,9 @@ class Decider:
             low = rest & -rest
             run = self.paths.runs[low.bit_length() - 1]
             found += [*run.ready, *run.base]
-            if c.code != "PRS007":
-                # (of two unordered calls either may have made the other's `requires` true)
+            if run.pos != c.step and c.code != "PRS007":
+                # (of two unordered calls either may have made the other's `requires` true; and what a call itself does
+                # is judged also where its own `requires` is false)
                 found += run.required
             rest ^= low
         return found
@@ -150,6 +152,9 @@ class Decider:
         late += [self.paths.order.position.get(o) for o in c.others] if c.code == "PRS007" else []
         for last in late:
             yield None if last is None else [*(p for p in positions if p != last), last]
+        if c.code == "COV003" and c.node is not None:
+            early = self.paths.order.closed([self.paths.order.position[c.node]])
+            yield self.paths.order.linearize(lambda p: 0 if early >> p & 1 else 1)
         yield from self.paths.alternatives()
 
     def _retry(self, c: Condition, result: Result | None) -> Confirmed | None:
@@ -157,11 +162,14 @@ class Decider:
         t = self.paths.terms
         base = [*self._assumptions(c), c.bad]
         short = [t.le(a, t.const("Int", 2)) for a in t.apps() if a.data == "len"]
+        # a call outside the question that cannot even be made would end the run before what is asked about
+        ready = [x for run in self.paths.runs for x in run.ready]
+        helps = [[*ready, *short], ready, []]
         extra: list[Term] = []
         for attempt in range(ATTEMPTS):
-            answer = self.session.check([*base, *(short if attempt == 0 else []), *extra])
+            answer = self.session.check([*base, *helps[min(attempt, 2)], *extra])
             if answer.answer != "sat":
-                if attempt == 0:
+                if attempt < 2:
                     continue
                 return None
             view = View(t, self.session, answer)

@@ -139,14 +139,22 @@ class View:
         if size is None:
             size = max(len(found), *(p + 1 for p in positions), 0)
         out: list[Value] = []
+        spare = found[-1] if found else self._spare(term, item, next(iter(positions.values()), None))
         for i in range(min(size, LONGEST)):
             if i in positions:
                 at = positions[i]
                 element = unknown(self.terms, item, lambda s, so, at=at: self.terms.app(so, f"nth{s}", (term, at)))  # type: ignore[misc]
                 out.append(self.value(element))
             else:
-                out.append(found.pop(0) if found else self.value(unknown(self.terms, item, self._filler)))
+                # a row that nothing asks for looks like one that is known to be possible
+                out.append(found.pop(0) if found else spare)
         return bag(out) if isinstance(t, ty.BagOf) else tuple(out)
+
+    def _spare(self, term: Term, item: ty.Type, at: Term | None) -> Value:
+        """A row to fill up with: one that some term reads, because what is known of every row is known of it."""
+        if at is None:
+            return self.value(unknown(self.terms, item, self._filler))
+        return self.value(unknown(self.terms, item, lambda s, so: self.terms.app(so, f"nth{s}", (term, at))))
 
     def _equal_literal(self, term: Term) -> Term | None:
         if self._model is None:

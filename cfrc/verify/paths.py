@@ -18,6 +18,7 @@ from cfrc.model.scenario import Scenario, Trace
 from cfrc.verify.calls import build_run
 from cfrc.verify.frame import Frame
 from cfrc.verify.order import Order, arrange, mentioned
+from cfrc.verify.quantified import Quantifiers
 from cfrc.verify.runs import Instance, Read, Run, failures
 from cfrc.verify.shapes import Shape
 from cfrc.verify.state import World
@@ -40,6 +41,7 @@ class Paths:
         self.order: Order = arrange(proposal)
         self.world = World(self.terms, frame)
         self.names: dict[ex.Expr, int] = {}
+        self.quantifiers = Quantifiers(self.terms)
         self._replayer: Replayer | None = None
         self.results: dict[str, Shape] = {}
         self.runs: list[Run] = []
@@ -62,6 +64,7 @@ class Paths:
         """An evaluator in the state after the calls in ``mask`` (and ``upto``), for the reader at position ``at``."""
         ev = Evaluator(self.terms, self.names, results=self.results, outcome=self.outcome)
         ev.constants = self.frame.constants
+        ev.quantifiers = self.quantifiers
 
         def read(name: str, args: tuple[Shape, ...]) -> Shape:
             typed, ok = self.world.typed(name, args)

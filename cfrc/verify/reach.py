@@ -23,7 +23,8 @@ def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
     if done is t.false:
         yield _vacuous(paths, "no run of this proposal ends in `done`")
         return
-    base = [*paths.assume(paths.everything), done]
+    paths.quantifiers.instantiate()
+    base = [*paths.assume(paths.everything), *paths.quantifiers.axioms, done]
     short = [t.le(a, t.const("Int", 2)) for a in t.apps() if a.data == "len"]
     for extra in (short, []):
         answer = decider.session.check([*base, *extra])

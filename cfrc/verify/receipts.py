@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cfrc.model.domain import FluentClause
 from cfrc.verify.clauses import clause_evaluator, writes
+from cfrc.verify.quantified import Quantified
 from cfrc.verify.runs import Read, Run, match
-from cfrc.verify.shapes import equal
-from cfrc.verify.terms import BOOL
+from cfrc.verify.shapes import Scalar, Shape, equal
+from cfrc.verify.terms import BOOL, Term
 
 if TYPE_CHECKING:
     from cfrc.verify.paths import Paths
@@ -22,6 +24,8 @@ def receipt(paths: Paths, run: Run) -> None:
         ev = clause_evaluator(paths, run, mask)
         run.base.extend(t.implies(run.happened, ev.total(e)) for e in tool.ensures)
     for clause in tool.observes:
+        if _each(paths, run, clause, mask):
+            continue
         for o in writes(paths, run, clause, mask, run.pos, observed=True):
             if not awaits(paths, run, o.fluent):
                 actual = paths.world.read(o.fluent, o.args, mask, run.pos, upto=run.pos)
@@ -31,6 +35,30 @@ def receipt(paths: Paths, run: Run) -> None:
 
             run.reads.append(Read(o.fluent, o.key))
     _consistent(paths, run, mask)
+
+
+def _each(paths: Paths, run: Run, clause: FluentClause, mask: int) -> bool:
+    """An observation for every row of an opaque collection: it is stated of each row that is read. False otherwise."""
+    if len(clause.generators) != 1 or paths.domain.fluents[clause.fluent].volatile:
+        return False
+    g = clause.generators[0]
+    ev = clause_evaluator(paths, run, mask, run.pos)
+    source = ev.plain(ev.eval(g.source))
+    if not isinstance(source, Scalar):
+        return False
+
+    def body(row: Shape) -> Term:
+        inner = clause_evaluator(paths, run, mask, run.pos)
+        inner.vars[g.var] = row
+        cond = inner.total(clause.when) if clause.when is not None else inner.terms.true
+        inner.defs = []
+        value = inner.eval(clause.value)
+        actual = inner.fluent(clause.fluent, tuple(inner.eval(a) for a in clause.args))
+        return inner.terms.implies(inner.terms.and_(cond, inner.defined()), equal(inner.terms, actual, value))
+
+    paths.quantifiers.add(Quantified("each", run.happened, source.term, source.type, body))
+    run.reads.extend(Read(o.fluent, o.key) for o in writes(paths, run, clause, mask, run.pos, observed=True))
+    return True
 
 
 def awaits(paths: Paths, run: Run, fluent: str) -> bool:

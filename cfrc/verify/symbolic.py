@@ -15,6 +15,7 @@ from typing import Any
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
 from cfrc.verify.containers import build, collection, comprehension, index, member, opaque
+from cfrc.verify.quantified import Quantifiers
 from cfrc.verify.shapes import (
     Fields,
     Maybe,
@@ -50,6 +51,7 @@ class Evaluator:
     outcome: Callable[[str, str], Term] | None = None
     fluent: ReadFluent = no_fluents
     discharges: Mapping[str, Shape] = field(default_factory=dict)
+    quantifiers: Quantifiers | None = None
     path: list[Term] = field(default_factory=list)
     defs: list[Term] = field(default_factory=list)
     musts: list[tuple[str, Term]] = field(default_factory=list)

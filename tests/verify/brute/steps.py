@@ -76,7 +76,9 @@ def perform(z: Setting, name: str, state: State, note: Note) -> list[State]:
         tried.log = (*tried.log, Entry(name, "fail", (), tuple(tried.now.items())))
         note(step.found, tried)
         step.found = set()
-    return [*_fail(step), *_return(step, used, note)] if fine else []
+    after = list(_return(step, used, note))
+    # where `requires` is false the effects of this very step are judged, and the run goes no further
+    return [*_fail(step), *after] if fine else []
 
 
 def arguments(z: Setting, call: Call, state: State) -> dict[str, Raw]:

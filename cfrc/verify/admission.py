@@ -12,7 +12,7 @@ from datetime import date, datetime, timezone
 from time import perf_counter
 
 from cfrc.model.contract import Contract
-from cfrc.model.graph import Proposal
+from cfrc.model.graph import Call, Proposal
 from cfrc.model.verdict import Finding, Stats, Status, Verdict
 from cfrc.verify.advise import advise
 from cfrc.verify.condition import Condition, spans
@@ -59,7 +59,8 @@ def admit(
     refusal into an admission.
 
     Returns a :class:`Verdict`: ``admitted``, ``undecided``, ``refused``, ``withheld`` (the contract itself is not
-    supported) or ``complete``/``fresh`` (nothing to do). Never raises for any resolved input.
+    supported) or ``complete``/``fresh`` (nothing to do, and nothing wrong with the calls that it makes all the same).
+    Never raises for any resolved input.
     """
     return Admission(contract, budget=budget, normalize=normalize, today=today).admit(proposal, advice)
 
@@ -95,8 +96,9 @@ class Admission:
     def _judge(self, proposal: Proposal) -> Verdict:
         start = perf_counter()
         contract = self.contract
-        if self.supported.status is not Status.ADMITTED:
-            own = self.supported
+        own = self.supported
+        idle = not any(isinstance(n, Call) for n in proposal.nodes)
+        if own.status is Status.WITHHELD or (own.status is not Status.ADMITTED and idle):
             return Verdict(own.status, contract.name, proposal.name, own.findings, stats=own.stats)
         paths = Paths(self._frame, proposal)
         decider = Decider(paths, self.budget, self.today)
@@ -104,11 +106,13 @@ class Admission:
         findings += decider.decide(conditions(paths, self.today))
         if not paths.order.cycle:
             findings += evidence.coverage_claims(paths)
-        if not any(f.severity != "note" for f in findings):
+        if own.status is Status.ADMITTED and not any(f.severity != "note" for f in findings):
             findings += unreachable(paths, decider)
         findings += _idle(paths)
         findings.sort(key=_place)
         status = judge(findings)
+        if status is Status.ADMITTED:
+            status = own.status  # nothing was to be done; but what the proposal does all the same has been judged
         needed, unneeded = needs(paths, decider.core) if status is Status.ADMITTED else ((), ())
         stats = Stats(decider.obligations, decider.normalized, decider.solved, perf_counter() - start)
         return Verdict(status, contract.name, proposal.name, tuple(findings), needed, unneeded, stats)

@@ -146,7 +146,6 @@ def _finding(f: Finding, names: Naming, width: int, told: set[Line]) -> list[Ren
 
 
 def _advice(f: Finding) -> list[RenderableType]:
-    from rich.table import Table
     from rich.text import Text
 
     rows: list[tuple[Piece, Line]] = [(("note", "note"), prose(note)) for note in lookalikes(f.message)]
@@ -156,12 +155,20 @@ def _advice(f: Finding) -> list[RenderableType]:
         rows.append((("one change", "good"), prose(f.advice)))
     if not rows:
         return []
-    table = Table.grid(padding=(0, 1))
-    table.add_column(width=_LABEL, justify="right", no_wrap=True)
+    return [_hanging([((label, (":", "")), line) for label, line in rows], _LABEL + 1), Text()]
+
+
+def _hanging(rows: Sequence[tuple[Line, Line]], width: int) -> RenderableType:
+    """Labels set flush right in ``width`` columns, the last of them blank, and texts that wrap beside them."""
+    from rich.table import Table
+
+    table = Table.grid(padding=0)
+    table.add_column(width=width, no_wrap=True)
     table.add_column(overflow="fold")
     for label, line in rows:
-        table.add_row(rich_text((label, (":", ""))), rich_text(line))
-    return [table, Text()]
+        space = " " * (width - 1 - sum(columns(text) for text, _ in label))
+        table.add_row(rich_text(((space, ""), *label, (" ", ""))), rich_text(line))
+    return table
 
 
 def _new(lines: Sequence[Line], told: set[Line]) -> bool:
@@ -173,8 +180,6 @@ def _new(lines: Sequence[Line], told: set[Line]) -> bool:
 
 
 def _what_can_happen(run: Counterexample, names: Naming, code: str, told: set[Line]) -> list[RenderableType]:
-    from rich.table import Table
-
     before, wrong, after = story(run, names, code)
     label = "what can happen"
     rows: list[tuple[Piece, Line]] = []
@@ -182,14 +187,9 @@ def _what_can_happen(run: Counterexample, names: Naming, code: str, told: set[Li
         rows += [((f"{i}.", "frame"), line) for i, line in enumerate(before, 1)]
     else:
         label = "what can happen, in the run above"
-    rows.append((("▶ ", "error"), wrong))
+    rows.append((("▶", "error"), wrong))
     rows += [((f"{i}.", "frame"), line) for i, line in enumerate(after, len(before) + 1)]
-    table = Table.grid(padding=(0, 1))
-    table.add_column(width=3 + len(str(len(rows))) + 2, justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for mark, line in rows:
-        table.add_row(rich_text((mark,)), rich_text(line))
-    return [_label(label), table]
+    return [_label(label), _hanging([((mark,), line) for mark, line in rows], 6 + len(str(len(rows))))]
 
 
 def _difference(difference: tuple[Difference, ...]) -> list[Line]:

@@ -1,7 +1,8 @@
 """Every spec file in this folder is true: its checks pass, and its verdicts read as the text beside it says.
 
-A file stands in the folder of its verdict. ``NAME.out`` holds the verdicts as the command prints them; ``--update-golden``
-writes it anew. Runs that a solver makes up are left out of it, since another solver may make up others.
+A file stands in the folder of its verdict. ``NAME.out`` holds the verdicts as the command prints them;
+``--update-golden`` writes it anew. Runs that a solver makes up are left out of it, since another solver may make up
+others.
 """
 
 from __future__ import annotations

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from importlib import util
-from pathlib import Path
-from types import ModuleType
+from dataclasses import fields, replace
 
 import pytest
 
@@ -17,24 +14,14 @@ from cfrc.model.contract import Contract
 from cfrc.model.types import ANY
 from cfrc.model.values import bag, mapping, record
 from cfrc.source import Source
-
-
-def _texts() -> ModuleType:
-    spec = util.spec_from_file_location("forms", Path(__file__).with_name("test_json_forms.py"))
-    assert spec is not None and spec.loader is not None
-    module = util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-TEXTS = _texts()
+from tests.lang.test_json_forms import DOMAIN, spec_text
 
 
 def test_round_trip() -> None:
-    spec = load(Source("<t>", TEXTS.spec_text()))
+    spec = load(Source("<t>", spec_text()))
     contract, proposal, ledger = spec.contracts["c"], spec.proposals["p"], spec.ledgers["L"]
     parts = [contract_to_text(contract), proposal_to_text(proposal), ledger_to_text(ledger)]
-    again = load(Source("<again>", TEXTS.DOMAIN + "\n".join(parts)))
+    again = load(Source("<again>", DOMAIN + "\n".join(parts)))
     for name in (f.name for f in fields(Contract) if f.compare):
         assert getattr(again.contracts["c"], name) == getattr(contract, name), name
     assert again.proposals["p"] == proposal
@@ -44,9 +31,7 @@ def test_round_trip() -> None:
 
 
 def test_an_empty_scope_has_no_text() -> None:
-    spec = load(Source("<t>", TEXTS.DOMAIN + 'contract c for shop owes mailed("a", "b")'))
-    from dataclasses import replace
-
+    spec = load(Source("<t>", DOMAIN + 'contract c for shop owes mailed("a", "b")'))
     with pytest.raises(ValueError, match="scope"):
         contract_to_text(replace(spec.contracts["c"], scope=()))
 

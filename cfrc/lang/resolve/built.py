@@ -10,7 +10,7 @@ from cfrc.lang.jsonnodes import JsonArray, JsonObject, JsonScalar
 from cfrc.lang.jsonvalues import key_of
 from cfrc.lang.resolve.literals import failed
 from cfrc.lang.resolve.scope import Scope
-from cfrc.lang.resolve.typing import element, is_any, join, strip
+from cfrc.lang.resolve.typing import element, is_any, join, join_all, strip
 from cfrc.model.expr import Build, Expr, Lit
 from cfrc.model.types import ANY, BagOf, ListOf, MapOf, Optional, RecordOf, Type, fits
 
@@ -31,23 +31,19 @@ def collection(
     for part in node.items:  # a loop, not a generator: deep literals are legal and each frame counts
         found.append(_part(r, part, wish, scope, "element"))
     items = tuple(found)
-    item: Type = wish if wish is not None and all(fits(i.type, wish) for i in items) else ANY
-    if is_any(item) and items:
-        item = items[0].type
-        for i in items[1:]:
-            joined = join(item, i.type)
-            if joined is None:
-                what = f"{quoted(str(item), 80)} and {quoted(str(i.type), 80)} in one collection"
-                r.problems.add("EXP001", what, i.span, "all elements have one type")
-                return failed(node)
-            item = joined
+    item = wish if wish is not None and not is_any(wish) else join_all([i.type for i in items])
+    if item is None:
+        first = next(i for i in items[1:] if join(items[0].type, i.type) is None or i is items[-1])
+        what = f"{quoted(str(items[0].type), 80)} and {quoted(str(first.type), 80)} in one collection"
+        r.problems.add("EXP001", what, first.span, "all elements have one type")
+        return failed(node)
     span = (whole or node).span
     if kind == "bag":
         return Build(kind="bag", items=items, type=BagOf(item), span=span)
     return Build(kind="list", items=items, type=ListOf(item), span=span)
 
 
-def _part(r: Resolver, node: t.ExprNode, wanted: Type | None, scope: Scope, what: str) -> Expr:
+def _part(r: Resolver, node: Written, wanted: Type | None, scope: Scope, what: str) -> Expr:
     """An element or a field: checked here, so that a wrong one is reported at its own place."""
     if wanted is None or is_any(wanted):
         return r.resolve(node, scope)
@@ -90,13 +86,12 @@ def map_literal(
     r: Resolver, node: t.Node, entries: list[tuple[Written, t.ExprNode]], scope: Scope, hint: Type | None
 ) -> Expr:
     wanted = strip(hint) if hint is not None else ANY
-    wish = wanted if isinstance(wanted, MapOf) else None
-    pairs = [(r.resolve(k, scope, wish and wish.key), r.resolve(v, scope, wish and wish.value)) for k, v in entries]
-    key: Type | None = wish.key if wish else ANY
-    value: Type | None = wish.value if wish else ANY
-    for i, (k, v) in enumerate(pairs):
-        key = k.type if i == 0 and not wish else join(key or ANY, k.type)
-        value = v.type if i == 0 and not wish else join(value or ANY, v.type)
+    wish = wanted if isinstance(wanted, MapOf) else MapOf(ANY, ANY)
+    pairs: list[tuple[Expr, Expr]] = []
+    for k, v in entries:
+        pairs.append((_part(r, k, wish.key, scope, "key"), _part(r, v, wish.value, scope, "value")))
+    key = wish.key if not is_any(wish.key) else join_all([k.type for k, _ in pairs])
+    value = wish.value if not is_any(wish.value) else join_all([v.type for _, v in pairs])
     if key is None or value is None:
         r.problems.add("EXP001", "keys or values of different types in one map", node.span)
         return failed(node)

@@ -5,6 +5,8 @@ Everything here is silent about ``ANY``: an expression that already failed never
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cfrc.model.types import (
     ANY,
     DATE,
@@ -45,24 +47,40 @@ def is_number(t: Type) -> bool:
 
 
 def join(a: Type, b: Type) -> Type | None:
-    """The smaller of the types that both fit; ``None`` when there is none."""
-    if is_any(a) or is_any(b):
-        return ANY
-    if fits(a, b):
+    """The smaller of the types that both fit; ``None`` when there is none. Of a failed expression nothing is known."""
+    return ANY if is_any(a) or is_any(b) else _join(a, b)
+
+
+def join_all(types: Iterable[Type]) -> Type | None:
+    """The type that all fit (``ANY`` for none at all), or ``None``."""
+    found: Type | None = None
+    for t in types:
+        found = t if found is None else join(found, t)
+        if found is None:
+            return None
+    return ANY if found is None else found
+
+
+def _join(a: Type, b: Type) -> Type | None:
+    """As :func:`join`; an unknown element type (of an empty list) gives way to a known one."""
+    if is_any(a) or a == b:
         return b
-    if fits(b, a):
+    if is_any(b):
         return a
-    if isinstance(a, Optional) or isinstance(b, Optional):
-        item = join(strip(a), strip(b))
-        return None if item is None else item if is_any(item) else Optional(item)
     match a, b:
+        case (Optional(), _) | (_, Optional()):
+            item = _join(strip(a), strip(b))
+            return None if item is None else Optional(item)
         case (ListOf(x), ListOf(y)):
-            item = join(x, y)
+            item = _join(x, y)
             return None if item is None else ListOf(item)
         case (BagOf(x), BagOf(y)):
-            item = join(x, y)
+            item = _join(x, y)
             return None if item is None else BagOf(item)
-    return None
+        case MapOf(k, x), MapOf(m, y):
+            key, item = _join(k, m), _join(x, y)
+            return None if key is None or item is None else MapOf(key, item)
+    return b if fits(a, b) else a if fits(b, a) else None
 
 
 def comparable(a: Type, b: Type) -> bool:

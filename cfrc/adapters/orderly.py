@@ -84,6 +84,12 @@ class _Whole(Handoff):
                 if use.call is owed.call and use.place is not None and use.place.call is not None:
                     self._add(owed.call, _equals(self.arguments.source(use.place), use.leaf.value), "where")
 
+    def _add(self, call: Recorded, condition: Expr, why: str) -> None:
+        match condition:
+            case Apply(op="not", args=(Apply(op="not", args=(plain,)),)):
+                condition = plain
+        super()._add(call, condition, why)
+
     def _gaps(self) -> Iterator[Gap]:
         for gap in super()._gaps():
             if gap.why != "failed write" or self._may_act(self.run.calls[int(gap.node[1:])]):

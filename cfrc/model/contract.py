@@ -35,7 +35,8 @@ class Origin:
     status: str | None = None
     quoted: tuple[int, int] | None = None
     args: tuple[Value | None, ...] | None = None
-    """The arguments of the call, when the contract says ``of TOOL(…)``: in the tool's declared order, ``None`` for ``_``."""
+    """The arguments of the call, when the contract says ``of TOOL(…)``: in the tool's declared order, ``None`` for
+    ``_``."""
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

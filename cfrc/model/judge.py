@@ -80,8 +80,8 @@ class Replayer:
         run.after(step)
 
     def _unmet(self, run: Run, step: Step, event: Event) -> None:
-        """``requires`` is false: the run goes no further, but what this very call would do is judged all the same, so that
-        a repeated effect is named as such even where its tool would refuse it."""
+        """``requires`` is false: the run goes no further, but what this very call would do is judged all the same, so
+        that a repeated effect is named as such even where its tool would refuse it."""
         machine = run.machine
         try:
             machine.result(step, event)

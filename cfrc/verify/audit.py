@@ -1,7 +1,8 @@
 """Turns a contract and a ledger into what the one lost of the other.
 
-Both are readings of the same receipts (``design.md`` §1): every realized effect is kept, every accepted choice is bound,
-nothing with a discharging receipt is still owed, every unsettled receipt is in doubt, and a claim needs a receipt.
+Both are readings of the same receipts (``design.md`` §1): every realized effect is kept, every accepted choice is
+bound, nothing with a discharging receipt is still owed, every unsettled receipt is in doubt, and a claim needs a
+receipt.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Realized:
 
 
 def audit_contract(contract: Contract, ledger: Ledger) -> Verdict:
-    """Whether the contract keeps every realized effect, doubt, binding and approval of the ledger, and owes only what is
-    open. ``admitted`` when it does, ``refused`` with findings when not."""
+    """Whether the contract keeps every realized effect, doubt, binding and approval of the ledger, and owes only what
+    is open. ``admitted`` when it does, ``refused`` with findings when not."""
     happened = realized(ledger)
     findings = [
         *_effects(contract, happened),
@@ -45,7 +46,8 @@ def audit_contract(contract: Contract, ledger: Ledger) -> Verdict:
 
 
 def audit_claims(contract: Contract, ledger: Ledger, claims: Sequence[str]) -> Verdict:
-    """Whether each claimed obligation is discharged by a receipt of the ledger. A model's own word is never evidence."""
+    """Whether each claimed obligation is discharged by a receipt of the ledger. A model's own word is never
+    evidence."""
     happened = realized(ledger)
     by_name = {o.name: o for o in contract.obligations}
     findings = []
@@ -72,7 +74,8 @@ def _verdict(contract: Contract, findings: list[Finding]) -> Verdict:
 
 
 def realized(ledger: Ledger) -> Realized:
-    """Replays the ledger. One effect logged twice is one effect; a definite failure is none; a success settles a doubt."""
+    """Replays the ledger. One effect logged twice is one effect; a definite failure is none; a success settles a
+    doubt."""
     found = Realized({}, {}, {}, {})
     world = World(ledger.domain)
     for r in ledger.entries:
@@ -111,14 +114,16 @@ def _effects(contract: Contract, happened: Realized) -> Iterator[Finding]:
     for identity, receipt in happened.effects.items():
         if identity not in kept:
             yield _finding(
-                "LED001", "preservation", f"`{identity[0]}` happened (receipt `{receipt.id}`), but the contract does not keep it",
+                "LED001", "preservation",
+                f"`{identity[0]}` happened (receipt `{receipt.id}`), but the contract does not keep it",
                 "keep every realized effect, whether or not the request asked for it", contract, receipt,
             )  # fmt: skip
     for pattern, receipt in happened.doubts.items():
         if not any(d == pattern[0] and _covers(pattern[1], a) for d, a in doubted | kept):
             yield _finding(
                 "LED004", "preservation",
-                f"`{pattern[0]}` may have happened (receipt `{receipt.id}` is `{receipt.status}`), but the contract does not say so",
+                f"`{pattern[0]}` may have happened (receipt `{receipt.id}` is `{receipt.status}`), "
+                "but the contract does not say so",
                 "record it as `doubt`: it is neither an effect nor a licence to retry", contract, receipt,
             )  # fmt: skip
     for k in contract.kept:
@@ -197,7 +202,8 @@ def _origins(contract: Contract, ledger: Ledger) -> Iterator[Finding]:
             )  # fmt: skip
         elif n.origin.path and n.origin.quoted is None and not _holds(r.result, n.origin.path, n.value):
             yield Finding(
-                "CFRC-LED008", "evidence", f"receipt `{r.id}` says otherwise at `{'.'.join(n.origin.path)}` than `{n.name}`",
+                "CFRC-LED008", "evidence",
+                f"receipt `{r.id}` says otherwise at `{'.'.join(n.origin.path)}` than `{n.name}`",
                 "copy the value as the receipt has it", where=n.span,
             )  # fmt: skip
 

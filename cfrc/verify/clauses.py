@@ -1,4 +1,5 @@
-"""Turns the clauses of a call's tool into effect instances and fluent writes, each with the condition that it takes place."""
+"""Turns the clauses of a call's tool into effect instances and fluent writes, each with the condition that it takes
+place."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def clause_evaluator(paths: Paths, run: Run, mask: int, upto: int = -1) -> Evalu
 
 
 def clauses(paths: Paths, run: Run) -> None:
-    """Instances and writes; conditions and right-hand sides are read in the pre-state, observations in the post-state."""
+    """Instances and writes; conditions and right-hand sides are read in the pre-state, observations in the
+    post-state."""
     tool = run.tool
     assert tool is not None
     mask = paths.order.anc[run.pos]
@@ -50,7 +52,8 @@ def clauses(paths: Paths, run: Run) -> None:
 
 
 def _polls(paths: Paths, run: Run) -> None:
-    """A write that is polled happens at every poll: one earlier poll, with its ``until`` false, stands for all of them."""
+    """A write that is polled happens at every poll: one earlier poll, with its ``until`` false, stands for all of
+    them."""
     tool, call, t = run.tool, run.call, paths.terms
     assert tool is not None
     if call.until is None or call.polls < 2 or not tool.causes:

@@ -1,5 +1,6 @@
-"""Turns expressions over collections into shapes: literal collections are computed element by element, opaque ones through
-uninterpreted accessors, and what cannot be said exactly is an uninterpreted function of everything it depends on."""
+"""Turns expressions over collections into shapes: literal collections are computed element by element, opaque ones
+through uninterpreted accessors, and what cannot be said exactly is an uninterpreted function of everything it depends
+on."""
 
 from __future__ import annotations
 

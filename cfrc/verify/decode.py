@@ -258,7 +258,8 @@ def _world(paths: Paths, view: View) -> dict[tuple[str, tuple[Value, ...]], Valu
 
 
 def _changes(paths: Paths, view: View, at: int, executed: int) -> tuple[tuple[str, tuple[Value, ...], Value], ...]:
-    """ENV steps before the reader at position ``at``: its unpinned volatile reads get the values that the view gives them."""
+    """ENV steps before the reader at position ``at``: its unpinned volatile reads get the values that the view gives
+    them."""
     found = {}
     for (fluent, reader, key), (args, value) in paths.world.fresh.items():
         if reader != at:

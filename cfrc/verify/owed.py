@@ -1,4 +1,5 @@
-"""Turns obligations into what can be known of them without any run: their effect goals, references, literal arguments."""
+"""Turns obligations into what can be known of them without any run: their effect goals, references, literal
+arguments."""
 
 from __future__ import annotations
 

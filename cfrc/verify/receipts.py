@@ -62,7 +62,8 @@ def _each(paths: Paths, run: Run, clause: FluentClause, mask: int) -> bool:
 
 
 def awaits(paths: Paths, run: Run, fluent: str) -> bool:
-    """Whether the call polls a volatile fluent: it waits for others to change it, so no earlier value binds its receipt."""
+    """Whether the call polls a volatile fluent: it waits for others to change it, so no earlier value binds its
+    receipt."""
     return run.call.until is not None and run.call.polls > 1 and paths.domain.fluents[fluent].volatile
 
 

@@ -81,7 +81,8 @@ def shrink(
 
 
 def _matters(paths: Paths, condition: Condition, found: Confirmed, index: int, today: date | None) -> bool:
-    """Whether some other value of the result at ``index`` would make the run go right (each leaf is varied by itself)."""
+    """Whether some other value of the result at ``index`` would make the run go right (each leaf is varied by
+    itself)."""
     event = found.scenario.events[index]
     run = paths.run_of(event.node)
     if run is None or run.tool is None or event.outcome not in ("ok", "poll"):

@@ -17,7 +17,8 @@ from cfrc.verify.terms import Term, Terms
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One effect instance that a call may cause, undo, witness or refute; ``None`` in ``args`` is ``_``. Happens iff ``cond``."""
+    """One effect instance that a call may cause, undo, witness or refute; ``None`` in ``args`` is ``_``. Happens iff
+    ``cond``."""
 
     effect: str
     args: tuple[Key | None, ...]

@@ -1,7 +1,7 @@
 """Turns a contract alone into the judgement "supported": may a proposal be looked at, and is there anything to do?
 
-``semantics.md`` §3, *Supported*. Everything here is asked before any proposal is seen. What cannot be settled within the
-bound (one call an obligation, with everything else left open) is not a reason to withhold.
+``semantics.md`` §3, *Supported*. Everything here is asked before any proposal is seen. What cannot be settled within
+the bound (one call an obligation, with everything else left open) is not a reason to withhold.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def _kept(c: Contract) -> Iterator[Finding]:
         first = keys.setdefault(key, k)
         if effect.once and first is not k:
             yield _finding(
-                "CON004", f"`{k.effect}` is kept twice for one `once` key", "one of the two did not happen: check the receipts",
+                "CON004", f"`{k.effect}` is kept twice for one `once` key",
+                "one of the two did not happen: check the receipts",
                 k.span, None, ("the other one", first.span),  # type: ignore[attr-defined]
             )  # fmt: skip
     for d in c.doubts:
@@ -127,7 +128,8 @@ def _kept(c: Contract) -> Iterator[Finding]:
             args = literal_args(g)
             if args is not None and (g.effect, args) in identities:
                 yield _finding(
-                    "CON002", f"`{o.name}` owes what is already realized", "an obligation with a discharging receipt is not open",
+                    "CON002", f"`{o.name}` owes what is already realized",
+                    "an obligation with a discharging receipt is not open",
                     o.span, o.name, ("kept here", identities[g.effect, args].span),  # type: ignore[attr-defined]
                 )  # fmt: skip
 
@@ -173,7 +175,8 @@ def _rivals(c: Contract, obligations: list[Obligation]) -> Iterator[Finding]:
         if key in keys or o.count > 1:
             why, span = keys.get(key, ("would be needed more than once", o.span))
             yield _finding(
-                "CON007", f"`{o.name}` cannot be satisfied: its `once` key {why}", "an effect declared `once` happens once a key",
+                "CON007", f"`{o.name}` cannot be satisfied: its `once` key {why}",
+                "an effect declared `once` happens once a key",
                 o.span, o.name, ("the other one", span),
             )  # fmt: skip
         keys.setdefault(key, (f"is owed by `{o.name}` too", o.span))

@@ -2,7 +2,8 @@
 
 Beside the value, evaluation collects what it silently relied on: ``defs`` (conditions under which every projection that
 was evaluated is defined; an undefined projection is an implied expectation) and ``musts`` (nodes whose result was read,
-with the condition under which the read is reached: the node must have returned there). Short-circuit operators guard both.
+with the condition under which the read is reached: the node must have returned there). Short-circuit operators guard
+both.
 """
 
 from __future__ import annotations

@@ -50,12 +50,14 @@ class Terms:
         self._base: dict[Any, Term] = base._table if base is not None else {}
         self._offset = len(self._base)
         self.layouts: dict[str, tuple[int, tuple[str, ...]]] = dict(base.layouts) if base is not None else {}
-        """Per collection sort of a literal: how many leaves its key has, and the path suffixes of its elements' leaves."""
+        """Per collection sort of a literal: how many leaves its key has, and the path suffixes of its elements'
+        leaves."""
         self.true = self.const(BOOL, True)
         self.false = self.const(BOOL, False)
 
     def fork(self) -> Terms:
-        """A factory that shares the terms made so far and keeps new ones to itself. Nothing may be added to ``self`` after."""
+        """A factory that shares the terms made so far and keeps new ones to itself. Nothing may be added to ``self``
+        after."""
         return Terms(self.fold, self)
 
     def _make(self, op: str, sort: str, args: tuple[Term, ...], data: Any = None) -> Term:
@@ -92,7 +94,8 @@ class Terms:
         return self._make("app", sort, tuple(args), name)
 
     def coll(self, sort: str, args: Iterable[Term], width: int) -> Term:
-        """A literal collection of elements of ``width`` leaf terms each; a bag's or map's elements are sorted by identity."""
+        """A literal collection of elements of ``width`` leaf terms each; a bag's or map's elements are sorted by
+        identity."""
         flat = tuple(args)
         if not sort.startswith("List"):
             rows = sorted(

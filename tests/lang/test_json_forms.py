@@ -333,7 +333,8 @@ def test_schemas_are_published(form: str) -> None:
         json_schema("verdict")
 
 
-# --- random round trips -------------------------------------------------------------------------------------------------
+# --- random round trips
+# -------------------------------------------------------------------------------------------------
 
 
 def reread_contract(contract: Contract) -> Contract:

@@ -145,7 +145,8 @@ def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert codes(tmp_path / "main.cfrc") == ["IMP004", "IMP004", "IMP004"]
 
 
-# --- files --------------------------------------------------------------------------------------------------------------
+# --- files
+# --------------------------------------------------------------------------------------------------------------
 
 
 def test_unreadable_files(tmp_path: Path) -> None:
@@ -208,7 +209,8 @@ def test_json_is_known_by_name_or_content(tmp_path: Path) -> None:
     assert load(tmp_path / "main.cfrc").proposals["p"].nodes[0].faults == ()
 
 
-# --- digests ------------------------------------------------------------------------------------------------------------
+# --- digests
+# ------------------------------------------------------------------------------------------------------------
 
 
 def digest(text: str) -> str:
@@ -252,7 +254,8 @@ def test_meaning_changes_the_digest(old: str, new: str) -> None:
     assert old in text and digest(text.replace(old, new)) != digest(text)
 
 
-# --- start-up -----------------------------------------------------------------------------------------------------------
+# --- start-up
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_loading_text_is_light() -> None:

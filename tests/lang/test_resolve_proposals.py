@@ -1,4 +1,5 @@
-"""A proposal is never rejected by resolution: what is wrong with it becomes a fault with its admission code and place."""
+"""A proposal is never rejected by resolution: what is wrong with it becomes a fault with its admission code and
+place."""
 
 from __future__ import annotations
 

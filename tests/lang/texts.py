@@ -57,7 +57,7 @@ proposal good for send_receipt
     done claims delivery, confirmation after d
 check good admits
 check good without d rejects coverage(confirmation), evidence
-"""  # noqa: E501
+"""
 
 SURFACES = """
 contract more for shop
@@ -75,7 +75,7 @@ domain shop
 proposal later for more
     x = cancel(order: o) expect x.status == "cancelled"              # false: hand back; afterwards it may be assumed
     r = refund(order: o, amount: x.amount) when x.refundable         yield "bounced" when d.state == bounced
-"""  # noqa: E501
+"""
 
 EVERYTHING = """
 import "other.cfrc"
@@ -160,4 +160,4 @@ check contract c rejects only coverage, evidence("s-1")
 check contract c complete
 check claim a, b of c against L rejects
 check claim contract of check against ledger accepts
-"""  # noqa: E501
+"""

@@ -48,7 +48,7 @@ def bracket(e: t.Node, least: int) -> str:
     return show(e) if level(e) >= least else f"({show(e)})"
 
 
-def show(node: t.Node) -> str:  # noqa: C901 one case a class
+def show(node: t.Node) -> str:
     match node:
         case t.File(ds):
             return "\n".join(show(d) for d in ds)

@@ -81,7 +81,8 @@ def _governed(paths: Paths, run: Run, by_type: dict[ty.Type, list[Name]]) -> Ite
 
 
 def _identifiers(paths: Paths, shape: Shape, tag: str) -> Iterator[tuple[Scalar, Term]]:
-    """Every identifier in a value, with the condition under which it is there; a generic element for opaque collections."""
+    """Every identifier in a value, with the condition under which it is there; a generic element for opaque
+    collections."""
     t = paths.terms
     match shape:
         case Scalar(_, ty.Id()):

@@ -136,7 +136,8 @@ def _literal(evidence: Evidence, call: Call, p: Param, e: ex.Expr) -> Iterator[F
         yield _finding(
             "GRD001", call, p, e.span,
             f"nothing in the contract supports this value of `{p.name}` (`{t}`)",
-            "bind it (`fixed … from user`), declare it as known (`known … from receipt …`), or read it in an earlier step",
+            "bind it (`fixed … from user`), declare it as known (`known … from receipt …`), "
+            "or read it in an earlier step",
         )  # fmt: skip
     elif not any(o is not None and _allows(p, o) and not _refuses_quote(p, o) for o in origins):
         quoted = any(o is not None and _allows(p, o) for o in origins)

@@ -25,7 +25,8 @@ from cfrc.verify.terms import Term
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One footprint item: ``mode`` is ``read``, ``set``, ``cause``, ``undo``, ``witness``; ``cond`` when it is touched."""
+    """One footprint item: ``mode`` is ``read``, ``set``, ``cause``, ``undo``, ``witness``; ``cond`` when it is
+    touched."""
 
     symbol: str
     args: tuple[Key | None, ...]

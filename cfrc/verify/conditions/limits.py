@@ -21,7 +21,8 @@ from cfrc.verify.terms import BOOL, INT, REAL, Term
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one instance adds to a limit when it is counted: ``amount`` where ``cond``; ``pos`` is -1 before the freeze."""
+    """What one instance adds to a limit when it is counted: ``amount`` where ``cond``; ``pos`` is -1 before the
+    freeze."""
 
     pos: int
     cond: Term

@@ -1,7 +1,7 @@
 """Turns caused, undone and written instances into conditions: what is kept stays, what is done is not repeated.
 
-``semantics.md`` §3, *preservation*, with these readings: a doubt about a ``once`` effect also covers its key; a ``once``
-key that a receipt in H witnesses counts as realized for later causes.
+``semantics.md`` §3, *preservation*, with these readings: a doubt about a ``once`` effect also covers its key; a
+``once`` key that a receipt in H witnesses counts as realized for later causes.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def _repeats_kept(paths: Paths, run: Run, c: Instance, key: tuple[Key, ...], spa
     clauses = spans(("kept here", span), ("the clause", c.clause.span))  # type: ignore[arg-type]
     yield _at(
         paths, run, "PRS001", t.and_(c.cond, identical),
-        f"`{run.call.id}` may repeat `{c.effect}`, which is already realized", "drop this step: the effect is kept", clauses,
+        f"`{run.call.id}` may repeat `{c.effect}`, which is already realized",
+        "drop this step: the effect is kept", clauses,
     )  # fmt: skip
     if paths.domain.effects[c.effect].once:
         same_key = match(t, project(paths, c.effect, c.args), project(paths, c.effect, key))
@@ -97,7 +98,8 @@ def _repeats_doubt(
     retry: Term,
     span: object,
 ) -> Iterator[Condition]:
-    """The instance ``key`` is in doubt where ``doubted``, since the position ``since`` (-1: since before the freeze)."""
+    """The instance ``key`` is in doubt where ``doubted``, since the position ``since`` (-1: since before the
+    freeze)."""
     t = paths.terms
     if paths.domain.effects[c.effect].once:
         same = match(t, project(paths, c.effect, c.args), project(paths, c.effect, key))
@@ -230,7 +232,8 @@ def _undoes_own(paths: Paths) -> Iterator[Condition]:
                     continue
                 bad = t.and_(u.cond, c.cond, match(t, u.args, c.args))
                 cond = _at(
-                    paths, run, "PRS004", bad, f"`{run.call.id}` may undo `{u.effect}`, which `{paths.runs[c.pos].call.id}` causes",
+                    paths, run, "PRS004", bad,
+                    f"`{run.call.id}` may undo `{u.effect}`, which `{paths.runs[c.pos].call.id}` causes",
                     "an effect declared `once` that this plan causes must stay",
                     spans(("caused by", paths.runs[c.pos].call.span), ("the clause", u.clause.span)),
                 )  # fmt: skip

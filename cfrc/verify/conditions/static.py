@@ -1,4 +1,5 @@
-"""Turns what is wrong with a graph as such into findings: faults seen in resolution, authority, cycles, terminals' place.
+"""Turns what is wrong with a graph as such into findings: faults seen in resolution, authority, cycles, terminals'
+place.
 
 ``semantics.md`` §3, *typing*, *authority*, *dependency* (closure, acyclicity) and the structural part of *evidence*.
 """

@@ -1,7 +1,7 @@
 """Turns calls and their tools' signatures into typing findings: every tool known, parameters complete, known and typed.
 
-``semantics.md`` §3, *typing*. Resolution reports most of this with the better place; what it has reported on a node is not
-reported twice. Proposals that were built in memory are judged here alone.
+``semantics.md`` §3, *typing*. Resolution reports most of this with the better place; what it has reported on a node is
+not reported twice. Proposals that were built in memory are judged here alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def findings(domain: Domain, proposal: Proposal) -> Iterator[Finding]:
 
 
 def usable(given: Expr, p: Param) -> bool:
-    """Whether an argument may be evaluated as a value of the parameter's type; an optional one is expected to be present."""
+    """Whether an argument may be evaluated as a value of the parameter's type; an optional one is expected to be
+    present."""
     have = given.type.item if isinstance(given.type, ty.Optional) else given.type
     return ty.fits(given.type, p.type) or ty.fits(have, p.type)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
 from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Obligation, StateGoal
@@ -46,7 +47,8 @@ class Assignments:
         self._lasting: dict[int, Term] = {}
 
     def active(self, o: Obligation) -> Term:
-        """Whether the obligation is active: its ``if`` in the freeze state; where that is undefined it counts as active."""
+        """Whether the obligation is active: its ``if`` in the freeze state; where that is undefined it counts as
+        active."""
         if o.condition is None:
             return self.paths.terms.true
         if o.name not in self._active:
@@ -106,7 +108,8 @@ class Assignments:
                     return
 
     def _occurrences(self, o: Obligation, results: dict[str, Shape]) -> list[Term]:
-        """The separate occurrences that may count: every cause, and a witness of what nothing before it shows already."""
+        """The separate occurrences that may count: every cause, and a witness of what nothing before it shows
+        already."""
         t = self.paths.terms
         found = list(self.candidates(o, results))
         causes = [c for c in found if any(c.instance is x for x in self.paths.runs[c.instance.pos].causes)]
@@ -191,7 +194,8 @@ class Assignments:
     # -- several together ---------------------------------------------------------------------------------------
 
     def groups(self) -> list[list[Obligation]]:
-        """Obligations whose assignments constrain each other: distinct existentials of one effect, shared references."""
+        """Obligations whose assignments constrain each other: distinct existentials of one effect, shared
+        references."""
         linked: dict[str, set[str]] = defaultdict(set)
         shared: dict[str, list[Obligation]] = defaultdict(list)
         for o in self.paths.contract.obligations:
@@ -201,7 +205,7 @@ class Assignments:
             for r in rivals:
                 shared[r].append(o)
         for peers in shared.values():
-            for a, b in zip(peers, peers[1:], strict=False):
+            for a, b in pairwise(peers):
                 linked[a.name].add(b.name)
                 linked[b.name].add(a.name)
         groups, seen = [], set()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from cfrc.model import types as ty
@@ -51,7 +51,7 @@ Shape = Scalar | Maybe | Fields | Items
 
 _SCALAR = frozenset({ty.Id, ty.Enum, ty.Prim})
 
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def sort_of(t: ty.Type) -> str:
@@ -147,7 +147,8 @@ def default(terms: Terms, t: ty.Type) -> Shape:
 
 
 def unknown(terms: Terms, t: ty.Type, make: Callable[[str, str], Term], suffix: str = "") -> Shape:
-    """The shape of an unknown value; ``make(suffix, sort)`` creates the leaf at a path suffix such as ``.address.zip``."""
+    """The shape of an unknown value; ``make(suffix, sort)`` creates the leaf at a path suffix such as
+    ``.address.zip``."""
     match t:
         case ty.Optional(i):
             return Maybe(make(suffix + "?", BOOL), unknown(terms, i, make, suffix + "!"), t)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, time, timezone
+from datetime import UTC, date, datetime, time
 from itertools import combinations
 
 from cfrc.model.contract import Approval, Contract
@@ -43,8 +43,8 @@ def conditions(paths: Paths, today: date | datetime) -> Iterator[Condition]:
 def instant(when: date | datetime) -> datetime:
     """A date counts as its first moment, UTC."""
     if isinstance(when, datetime):
-        return when if when.tzinfo else when.replace(tzinfo=timezone.utc)
-    return datetime.combine(when, time.min, tzinfo=timezone.utc)
+        return when if when.tzinfo else when.replace(tzinfo=UTC)
+    return datetime.combine(when, time.min, tzinfo=UTC)
 
 
 def _groups(contract: Contract, today: date | datetime) -> tuple[list[Group], list[Approval]]:

@@ -5,13 +5,12 @@ The public entrance of this room. Everything raises :class:`SpecError` with all 
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from cfrc.collector import collector_paused
 from cfrc.lang import tree as t
 from cfrc.lang.diagnostics import Diagnostic, SpecError, did_you_mean, has_errors, quoted
 from cfrc.lang.files import read_source
@@ -86,19 +85,6 @@ def _proposals(source: Source) -> dict[str, t.ProposalDecl]:
     if has_errors(diagnostics):
         raise SpecError(diagnostics)
     return {d.name.text: d for d in found}
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Without the cyclic collector: a load makes many objects and no cycles; half its time would go there."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def resolve(loaded: Loaded) -> Spec:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from time import perf_counter
 
+from cfrc.collector import collector_paused
 from cfrc.model.contract import Contract
 from cfrc.model.graph import Call, Proposal
 from cfrc.model.verdict import Finding, Stats, Status, Verdict
 from cfrc.verify.advise import advise
-from cfrc.verify.condition import Condition, spans
+from cfrc.verify.condition import Conditions, spans
 from cfrc.verify.conditions import (
     authority,
     binding,
@@ -81,17 +82,18 @@ class Admission:
     ) -> None:
         self.contract = contract
         self.budget = budget
-        self.today = today if today is not None else datetime.now(timezone.utc)
+        self.today = today if today is not None else datetime.now(UTC)
         self.supported = support(contract, budget=budget, today=self.today)
         self._frame = Frame(Terms(fold=normalize), contract)
 
     def admit(self, proposal: Proposal, advice: bool = False) -> Verdict:
         """Judges one proposal; see :func:`admit`."""
-        verdict = self._judge(proposal)
-        if not advice or verdict.status is not Status.REFUSED:
-            return verdict
-        found = advise(self.contract, proposal, list(verdict.findings), lambda p: self._judge(p).status)
-        return replace(verdict, findings=tuple(found))
+        with collector_paused():
+            verdict = self._judge(proposal)
+            if not advice or verdict.status is not Status.REFUSED:
+                return verdict
+            found = advise(self.contract, proposal, list(verdict.findings), lambda p: self._judge(p).status)
+            return replace(verdict, findings=tuple(found))
 
     def _judge(self, proposal: Proposal) -> Verdict:
         start = perf_counter()
@@ -127,8 +129,9 @@ def judge(findings: list[Finding]) -> Status:
     return Status.ADMITTED
 
 
-def conditions(paths: Paths, today: date | datetime) -> Iterator[Condition]:
-    """Every verification condition, kind by kind. A cyclic graph has no runs to END: its END conditions are not asked."""
+def conditions(paths: Paths, today: date | datetime) -> Conditions:
+    """Every verification condition, kind by kind. A cyclic graph has no runs to END: its END conditions are not
+    asked."""
     yield from authority.conditions(paths, today)
     yield from binding.conditions(paths)
     yield from dependency.conditions(paths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cfrc.model.expr import Expr
@@ -37,6 +38,10 @@ class Condition:
     others: tuple[str, ...] = ()
     undecidable: str | None = None
     earlier: tuple[tuple[int, Term], ...] = ()
+
+
+Conditions = Iterator[Condition | None]
+"""``None`` stands for a condition that folded to false while it was formed: it holds, and needs no words."""
 
 
 def spans(*items: tuple[str, Span | None]) -> tuple[tuple[str, Span], ...]:

@@ -8,12 +8,12 @@ counterexample that was replayed; a model that replay does not confirm makes the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
 from cfrc.model.verdict import Finding
-from cfrc.verify.condition import Condition
+from cfrc.verify.condition import Condition, Conditions
 from cfrc.verify.decode import View, scenario
 from cfrc.verify.paths import Paths
 from cfrc.verify.replay import Confirmed, confirm, shrink, story
@@ -23,7 +23,12 @@ from cfrc.verify.terms import Term
 PRE_CALL = frozenset({"AUT002", "AUT003", "AUT004", "AUT005", "BND001", "BND002", "DEP003", "DEP004"})
 """Codes that are judged before the call returns."""
 
-ATTEMPTS = 4
+COLLECTIONS = frozenset({"Lis", "Bag", "Map"})
+
+MOST = 400
+"""How many pairs of collections are asked to differ."""
+
+ATTEMPTS = 3
 """Models tried for one condition before it is left undecided."""
 
 
@@ -47,19 +52,21 @@ class Decider:
             self._session = Session(self.paths.terms, self.budget)
         return self._session
 
-    def decide(self, conditions: Iterable[Condition]) -> list[Finding]:
+    def decide(self, conditions: Conditions) -> list[Finding]:
         t = self.paths.terms
         findings: list[Finding] = []
         residue: dict[tuple[int, int, int, bool], list[Condition]] = defaultdict(list)
         for c in conditions:
             self.obligations += 1
-            if c.undecidable is not None:
+            if c is None:
+                self.normalized += 1
+            elif c.undecidable is not None:
                 findings.append(_undecided(c, c.undecidable))
             elif c.bad is t.false:
                 self.normalized += 1
             elif c.bad is t.true and not self._assumptions(c):
                 self.normalized += 1
-                findings.append(self._violated(c, View(t), None))
+                findings.append(self._violated(c, View(t)))
             else:
                 relevant = self.paths.restrictive
                 step = c.step if c.step is not None and relevant >> c.step & 1 else -1
@@ -103,7 +110,7 @@ class Decider:
             elif result.answer == "unknown":
                 findings.append(_undecided(c, f"the solver's budget of {self.budget} ran out"))
             else:
-                findings.append(self._violated(c, View(t, self.session, result), result))
+                findings.append(self._violated(c, View(t, self.session, result)))
         return findings
 
     def _proved(self, result: Result, count: int) -> None:
@@ -112,11 +119,11 @@ class Decider:
 
     # -- counterexamples ----------------------------------------------------------------------------------------
 
-    def _violated(self, c: Condition, view: View, result: Result | None) -> Finding:
+    def _violated(self, c: Condition, view: View) -> Finding:
         """The finding with its replayed counterexample; undecided when no model survives the replay."""
         found = self._try(c, view)
         if found is None:
-            found = self._retry(c, result)
+            found = self._retry(c)
         if found is None:
             return _undecided(c, "the solver's counterexample could not be replayed on concrete values")
         found, idle = shrink(self.paths, c, found, self.today)
@@ -157,27 +164,41 @@ class Decider:
             yield self.paths.order.linearize(lambda p: 0 if early >> p & 1 else 1)
         yield from self.paths.alternatives()
 
-    def _retry(self, c: Condition, result: Result | None) -> Confirmed | None:
-        """Other models of the same question, first with small collections, then each different from the last."""
+    def _retry(self, c: Condition) -> Confirmed | None:
+        """Other models of the same question: first ones that are easier to carry out, then each unlike the last."""
         t = self.paths.terms
         base = [*self._assumptions(c), c.bad]
-        short = [t.le(a, t.const("Int", 2)) for a in t.apps() if a.data == "len"]
         # a call outside the question that cannot even be made would end the run before what is asked about
         ready = [x for run in self.paths.runs for x in run.ready]
-        helps = [[*ready, *short], ready, []]
-        extra: list[Term] = []
-        for attempt in range(ATTEMPTS):
-            answer = self.session.check([*base, *helps[min(attempt, 2)], *extra])
+        different: list[Term] = []
+        for extra in (*([*ready, *e] for e in self.easier()), *([different] * ATTEMPTS)):
+            answer = self.session.check([*base, *extra])
             if answer.answer != "sat":
-                if attempt < 2:
-                    continue
-                return None
+                continue
             view = View(t, self.session, answer)
             found = self._try(c, view)
             if found is not None:
                 return found
-            extra.append(t.not_(t.and_(*(self._same(view, s) for s in self._choices()))))
+            different.append(self.unlike(view))
         return None
+
+    def easier(self) -> list[list[Term]]:
+        """Extra assumptions under which a model is easier to carry out: short collections, and unknown collections that
+        are none of the literal ones. The last asks for nothing."""
+        t = self.paths.terms
+        short = [t.le(a, t.const("Int", 2)) for a in t.apps() if a.data == "len"]
+        opaque = {
+            a.args[0]
+            for a in t.apps()
+            if a.args and a.args[0].op in ("sym", "app") and a.args[0].sort[:3] in COLLECTIONS
+        }
+        fresh = [t.not_(t.eq(o, c)) for o in sorted(opaque, key=lambda o: o.id) for c in t.colls(o.sort)][:MOST]
+        return [e for e in ([*short, *fresh], fresh, short) if e] + [[]]
+
+    def unlike(self, view: View) -> Term:
+        """That another model chooses some Boolean atom differently."""
+        t = self.paths.terms
+        return t.not_(t.and_(*(self._same(view, s) for s in self._choices())))
 
     def _choices(self) -> list[Term]:
         """The Boolean atoms that a model chooses freely: what the next model must choose differently."""

@@ -20,13 +20,18 @@ OPAQUE_ARITHMETIC = frozenset({"mul", "div", "round"})
 class Encoder:
     """``emit`` receives every axiom as it becomes necessary; axioms are permanent."""
 
-    def __init__(self, terms: Terms, emit: Callable[[Any], None]) -> None:
+    def __init__(self, terms: Terms, context: Any, emit: Callable[[Any], None]) -> None:
         self.terms = terms
         self.emit = emit
+        self._context = context
         self.literals: dict[str, dict[Any, Any]] = defaultdict(dict)
         """Per opaque sort: literal value to its Z3 constant."""
         self._memo: dict[int, Any] = {}
-        self._sorts: dict[str, Any] = {"Bool": z3.BoolSort(), "Int": z3.IntSort(), "Real": z3.RealSort()}
+        self._sorts: dict[str, Any] = {
+            "Bool": z3.BoolSort(context),
+            "Int": z3.IntSort(context),
+            "Real": z3.RealSort(context),
+        }
         self._codes: dict[str, Any] = {}
         self._colls: dict[str, list[Term]] = defaultdict(list)
         self._members: dict[str, list[Term]] = defaultdict(list)
@@ -36,7 +41,7 @@ class Encoder:
         if name.startswith("Enum:"):
             return self._sorts["Int"]
         if name not in self._sorts:
-            self._sorts[name] = z3.DeclareSort(name)
+            self._sorts[name] = z3.DeclareSort(name, self._context)
         return self._sorts[name]
 
     def encode(self, term: Term) -> Any:
@@ -93,15 +98,15 @@ class Encoder:
 
     def _literal(self, t: Term) -> Any:
         if t.sort == "Bool":
-            return z3.BoolVal(t.data)
+            return z3.BoolVal(t.data, self._context)
         if t.sort == "Int" or t.sort.startswith("Enum:"):
-            return z3.IntVal(t.data)
+            return z3.IntVal(t.data, self._context)
         if t.sort == "Real":
-            return z3.RealVal(str(t.data))
+            return z3.RealVal(str(t.data), self._context)
         known = self.literals[t.sort]
         if t.data not in known:
             if t.sort not in self._codes:
-                self._codes[t.sort] = z3.Function(f"code:{t.sort}", self.sort(t.sort), z3.IntSort())
+                self._codes[t.sort] = z3.Function(f"code:{t.sort}", self.sort(t.sort), self._sorts["Int"])
             value = z3.Const(f"literal{len(known)}:{t.sort}", self.sort(t.sort))
             self.emit(self._codes[t.sort](value) == len(known))
             known[t.data] = value

@@ -59,9 +59,11 @@ class Feasibility:
             message=(
                 f"no allowed tool can discharge `{o.name}` inside the scope"
                 if unsupported
-                else f"`{o.name}` cannot be satisfied: the preconditions of every tool that could discharge it contradict the facts"
+                else f"`{o.name}` cannot be satisfied: the preconditions of every tool that could discharge it "
+                "contradict the facts"
             ),
-            help="allow a tool that causes or witnesses it (`allow …`), widen the scope (`within …`), or drop the obligation",
+            help="allow a tool that causes or witnesses it (`allow …`), widen the scope (`within …`), "
+            "or drop the obligation",
             where=o.span,
             obligation=o.name,
             clauses=spans(("the contract", self.contract.span)),
@@ -112,18 +114,21 @@ class Feasibility:
         harmless = [t.not_(c.bad) for c in self._harms(paths) if not (chained and c.code == "SCP001")]
         wanted = [*run.base, *harmless, hit]
         required = run.required
+        reads = {x.fluent for e, _ in run.requires for x in ex.walk(e) if isinstance(x, ex.FluentRead)}
+        # another allowed tool, or somebody else, may still establish what is required
+        open_ = bool(reads & self.settable) or any(self.contract.domain.fluents[f].volatile for f in reads)
+        if open_ and all(w is t.true for w in wanted):
+            return None
         if self._possible(paths, [*wanted, *required]):
             return None
         if not required or not self._possible(paths, wanted):
             return "CON006"
-        reads = {
-            x.fluent for e, _ in run.requires for x in ex.walk(e) if isinstance(x, ex.FluentRead)
-        }  # another allowed tool, or somebody else, may still establish it
-        open_ = reads & self.settable or any(self.contract.domain.fluents[f].volatile for f in reads)
         return None if open_ else "CON007"
 
     def _harms(self, paths: Paths) -> Iterable[Condition]:
         for c in (*preservation.conditions(paths), *scope.conditions(paths), *limits.conditions(paths)):
+            if c is None:
+                continue
             settled = c.code == "PRS006" and any(d.effect in self.refutable for d in self.contract.doubts)
             if not settled:
                 yield c
@@ -136,13 +141,16 @@ class Feasibility:
             return True
         if formula is t.false:
             return False
+        if obviously_satisfiable(t, formula):
+            return True
         self.queries += 1
         return Session(t, self.budget).check([formula]).answer != "unsat"
 
     # -- states -------------------------------------------------------------------------------------------------
 
     def _state(self, goal: StateGoal) -> str | None:
-        """A state goal may hold already, or be brought about by one allowed call; goals over several fluents are left open."""
+        """A state goal may hold already, or be brought about by one allowed call; goals over several fluents are left
+        open."""
         fluents = {x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}
         empty = Paths(self._frame, Proposal("", self.contract.name, ()))
         if self._possible(empty, [empty.evaluator(0, 0).total(goal.condition)]):
@@ -181,3 +189,21 @@ def _unknown_receipts(paths: Paths, o: Obligation) -> dict[str, Shape]:
         for x in ex.walk(e)
         if isinstance(x, ex.Discharge)
     }
+
+
+def obviously_satisfiable(t: Terms, formula: Term) -> bool:
+    """Whether the formula is a conjunction of comparisons of unknowns, each asked about once, with literals: then values
+    for them can be picked one by one."""
+    seen: set[int] = set()
+    for part in formula.args if formula.op == "and" else (formula,):
+        atom = part.args[0] if part.op == "not" else part
+        sides = atom.args if atom.op in ("eq", "le", "lt") else (atom, t.true)
+        unknowns = [s for s in sides if not s.is_const]
+        if len(unknowns) != 1 or unknowns[0].op not in ("sym", "app") or unknowns[0].id in seen:
+            return False
+        # a finite sort may have no value left, and two applications may turn out to be the same unknown
+        free = unknowns[0].op == "sym" or all(a.ground for a in unknowns[0].args)
+        if not free or (unknowns[0].sort.startswith("Enum:") and atom.op != part.op):
+            return False
+        seen.add(unknowns[0].id)
+    return True

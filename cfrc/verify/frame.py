@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from cfrc.model.contract import Contract, Doubt, Fact, KeptEffect
 from cfrc.model.values import Value
+from cfrc.verify.licences import licences_of
 from cfrc.verify.owed import references
 from cfrc.verify.shapes import Shape, leaves, literal
 from cfrc.verify.terms import Term, Terms
@@ -34,6 +35,7 @@ class Frame:
         )
         self.doubts: dict[str, list[tuple[Doubt, tuple[Key, ...]]]] = defaultdict(list)
         self.references = {o.name: references(o) for o in contract.obligations}
+        self.licences = licences_of(terms, contract)
         for fact in contract.facts:
             self._fact(fact)
         for k in contract.kept:

@@ -9,9 +9,14 @@ from cfrc.model.verdict import Finding
 from cfrc.verify.condition import spans
 from cfrc.verify.decode import View, scenario
 from cfrc.verify.paths import Paths
+from cfrc.verify.terms import Term
 
 if TYPE_CHECKING:
     from cfrc.verify.decide import Decider
+
+
+ATTEMPTS = 3
+"""Further models that are tried, each different from the ones before."""
 
 
 def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
@@ -25,16 +30,17 @@ def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
         return
     paths.quantifiers.instantiate()
     base = [*paths.assume(paths.everything), *paths.quantifiers.axioms, done]
-    short = [t.le(a, t.const("Int", 2)) for a in t.apps() if a.data == "len"]
-    for extra in (short, []):
+    different: list[Term] = []
+    for extra in (*decider.easier(), *([different] * ATTEMPTS)):
         answer = decider.session.check([*base, *extra])
-        if answer.answer == "unsat":
-            if extra:
-                continue
+        if answer.answer == "unsat" and not extra:
             yield _vacuous(paths, "no run of this proposal can end in `done`: what it expects cannot all be true")
             return
-        if answer.answer == "sat" and _reached(paths, decider, View(t, decider.session, answer)):
-            return
+        if answer.answer == "sat":
+            view = View(t, decider.session, answer)
+            if _reached(paths, decider, view):
+                return
+            different.append(decider.unlike(view))
     yield Finding(
         code="CFRC-UND001",
         kind="coverage",

@@ -231,11 +231,16 @@ def convert(terms: Terms, shape: Shape, wanted: ty.Type) -> tuple[Shape, Term]:
         case Scalar(term), ty.Prim("decimal") if term.sort == INT:
             return Scalar(terms.to_real(term), wanted), terms.true
         case Fields(items), ty.RecordOf(_, fields):
-            parts = {n: convert(terms, items[n], f) for n, f in fields}
+            parts = {n: convert(terms, items[n] if n in items else literal(terms, None, f), f) for n, f in fields}
             return Fields({n: p for n, (p, _) in parts.items()}, wanted), terms.and_(*(ok for _, ok in parts.values()))
         case Items(items, _, keys), ty.ListOf(i) | ty.BagOf(i) | ty.MapOf(_, i):
             done = [convert(terms, x, i) for x in items]
+            if keys is not None and isinstance(wanted, ty.MapOf):
+                keys = tuple([convert(terms, k, wanted.key)[0] for k in keys])
             return Items(tuple(x for x, _ in done), wanted, keys), terms.and_(*(ok for _, ok in done))
+        case Scalar(term), ty.ListOf() | ty.BagOf() | ty.MapOf() if term.sort != sort_of(wanted):
+            # the same rows in another type: nothing is known of them but that equal collections stay equal
+            return Scalar(terms.app(sort_of(wanted), "as", (term,)), wanted), terms.true
     return shape, terms.true
 
 
@@ -254,9 +259,12 @@ def equal(terms: Terms, a: Shape, b: Shape) -> Term:
         case Scalar(x), Scalar(y):
             return terms.eq(x, y)
         case (Items() | Scalar(), Items() | Scalar()):
-            if isinstance(a, Items) and isinstance(b, Items) and a.type != b.type:
-                a = convert(terms, a, b.type)[0]
-            return terms.eq(as_term(terms, a), as_term(terms, b))
+            if a.type != b.type and isinstance(a, Items) and isinstance(b, Items):
+                a, b = (convert(terms, a, b.type)[0], b) if ty.fits(a.type, b.type) else (a, convert(terms, b, a.type)[0])
+            x, y = as_term(terms, a), as_term(terms, b)
+            if x.sort != y.sort and isinstance(a.type, ty.ListOf | ty.BagOf | ty.MapOf):
+                return terms.app(BOOL, "alike", (x, y) if x.id < y.id else (y, x))  # e.g. numbers of two kinds
+            return terms.eq(x, y)
     return terms.false
 
 

@@ -39,16 +39,19 @@ class Session:
         self._start()
 
     def _start(self) -> None:
-        self._solver = z3.Solver()
+        # a context of its own: what this session answers must not depend on what the process asked before
+        context = z3.Context()
+        self._solver = z3.Solver(ctx=context)
+        self._context = context
         self._solver.set("rlimit", self.budget)
         self._solver.set("random_seed", 0)
-        self.encoder = Encoder(self.terms, self._solver.add)
+        self.encoder = Encoder(self.terms, context, self._solver.add)
         self._switches: dict[int, Any] = {}
         self._by_switch: dict[str, Term] = {}
 
     def _switch(self, term: Term) -> Any:
         if term.id not in self._switches:
-            literal = z3.Bool(f"assume{term.id}")
+            literal = z3.Bool(f"assume{term.id}", self._context)
             self._solver.add(z3.Implies(literal, self.encoder.encode(term)))
             self._switches[term.id] = literal
             self._by_switch[f"assume{term.id}"] = term

@@ -15,6 +15,7 @@ from typing import Any
 
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
+from cfrc.verify.arithmetic import arithmetic
 from cfrc.verify.containers import build, collection, comprehension, index, member, opaque
 from cfrc.verify.quantified import Quantifiers
 from cfrc.verify.shapes import (
@@ -124,7 +125,8 @@ class Evaluator:
 
     def _if(self, e: ex.If) -> Shape:
         cond = self.bool(e.cond)
-        return choose(self.terms, cond, self.under(cond, e.then), self.under(self.terms.not_(cond), e.orelse))
+        then = self.under(cond, e.then, e.type)
+        return choose(self.terms, cond, then, self.under(self.terms.not_(cond), e.orelse, e.type))
 
     def _apply(self, e: ex.Apply) -> Shape:
         if e.op in ("and", "or", "implies"):
@@ -140,12 +142,10 @@ class Evaluator:
         self.define(self.terms.false)
         return default(self.terms, e.type)
 
-    def under(self, cond: Term, e: ex.Expr) -> Shape:
+    def under(self, cond: Term, e: ex.Expr, wanted: ty.Type = ty.ANY) -> Shape:
         """Evaluates where ``cond`` holds: what is collected is guarded by it."""
-        if cond is self.terms.true:
-            return self.eval(e)
         self.path.append(cond)
-        value = self.eval(e)
+        value = self.as_type(self.eval(e), wanted)
         self.path.pop()
         return value
 
@@ -155,7 +155,7 @@ class Evaluator:
         seen: list[Term] = []
         for a in e.args:
             reach = t.and_(*seen) if e.op != "or" else t.and_(*(t.not_(s) for s in seen))
-            seen.append(as_term(t, self.plain(self.under(reach, a))))
+            seen.append(as_term(t, self.under(reach, a, ty.BOOL)))
         if e.op == "and":
             return t.and_(*seen)
         return t.or_(*seen) if e.op == "or" else t.implies(seen[0], seen[1])
@@ -174,46 +174,10 @@ class Evaluator:
             return collection(self, e, args[0])
         if e.op == "not":
             return Scalar(t.not_(as_term(t, args[0])), ty.BOOL)
-        xs = [as_term(t, a) for a in args]
         if e.op in ("<", "<=", ">", ">="):
-            a, b = (xs[0], xs[1]) if e.op[0] == "<" else (xs[1], xs[0])
+            a, b = (as_term(t, x) for x in (args if e.op[0] == "<" else reversed(args)))
             return Scalar(t.le(a, b, strict=len(e.op) == 1), ty.BOOL)
-        return self.as_type(Scalar(self.arithmetic(e, xs), e.args[0].type), e.type)
-
-    def arithmetic(self, e: ex.Apply, xs: list[Term]) -> Term:
-        t = self.terms
-        if len({x.sort for x in xs}) > 1 and e.op != "round":
-            xs = [t.to_real(x) for x in xs]
-        match e.op:
-            case "+":
-                return t.add(*xs)
-            case "-":
-                return t.sub(xs[0], xs[1])
-            case "neg":
-                return t.sub(t.const(xs[0].sort, 0), xs[0])
-            case "*":
-                return t.mul(xs[0], xs[1]) or t.app(xs[0].sort, "mul", xs)
-            case "abs":
-                return t.ite(t.le(t.const(xs[0].sort, 0), xs[0]), xs[0], t.sub(t.const(xs[0].sort, 0), xs[0]))
-            case "min" | "max":
-                best = xs[0]
-                for x in xs[1:]:
-                    best = t.ite(t.le(best, x) if e.op == "min" else t.le(x, best), best, x)
-                return best
-            case "div":
-                return self.divide(t.to_real(xs[0]), t.to_real(xs[1]))
-            case "round":
-                if all(x.is_const for x in xs):
-                    return t.const(REAL, round(Fraction(xs[0].data), xs[1].data if len(xs) > 1 else 0))
-                return t.app(REAL, "round", [t.to_real(xs[0]), *xs[1:]])
-        raise NotImplementedError(e.op)
-
-    def divide(self, a: Term, b: Term) -> Term:
-        t = self.terms
-        self.define(t.not_(t.eq(b, t.const(REAL, 0))))
-        if b.is_const and b.data != 0:
-            return t.mul(t.const(REAL, 1 / b.data), a) or a
-        return t.app(REAL, "div", (a, b))
+        return arithmetic(self, e, args)
 
 
 _EVAL: dict[type, Callable[[Evaluator, Any], Shape]] = {

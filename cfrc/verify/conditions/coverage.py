@@ -1,8 +1,9 @@
 """Turns obligations into conditions at END({done}): live receipts discharge every active one.
 
-``semantics.md`` §3, *coverage* and the claims of *evidence*: there is an assignment of the active obligations to receipts
-after the freeze that cause or witness an identity not in K, still alive, matching arguments and ``where``; existential
-obligations get different identities unless ``shared``; state obligations hold in the final state; ``one of`` exactly one.
+``semantics.md`` §3, *coverage* and the claims of *evidence*: there is an assignment of the active obligations to
+receipts after the freeze that cause or witness an identity not in K, still alive, matching arguments and ``where``;
+existential obligations get different identities unless ``shared``; state obligations hold in the final state;
+``one of`` exactly one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from cfrc.model.contract import Obligation, StateGoal
 from cfrc.model.graph import Terminal
 from cfrc.verify.assignment import Assignments
-from cfrc.verify.condition import Condition, spans
+from cfrc.verify.condition import Condition, Conditions, spans
 from cfrc.verify.goals import Unbound
 from cfrc.verify.owed import effect_goals
 from cfrc.verify.paths import Paths
@@ -20,7 +21,7 @@ from cfrc.verify.runs import Run
 from cfrc.verify.terms import Term
 
 
-def conditions(paths: Paths) -> Iterator[Condition]:
+def conditions(paths: Paths) -> Conditions:
     assignments = Assignments(paths)
     for terminal in paths.order.terminals:
         if terminal.kind == "done":
@@ -28,7 +29,7 @@ def conditions(paths: Paths) -> Iterator[Condition]:
             yield from _before(paths, assignments, terminal)
 
 
-def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Iterator[Condition]:
+def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Conditions:
     t = paths.terms
     done = paths.ends(terminal)
     if done is t.false:
@@ -44,12 +45,14 @@ def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Ite
             yield _undecidable(paths, o, terminal, "too many ways to assign receipts to obligations")
             continue
         bad = t.and_(done, t.not_(covered))
-        yield _uncovered(paths, o, terminal, t.and_(active, bad))
+        open_ = t.and_(active, bad)
+        yield None if open_ is t.false else _uncovered(paths, o, terminal, open_)
         several = t.and_(done, assignments.several(o)) if o.choice == "one" else t.false
         if o.choice == "one":
             yield _exclusive(paths, o, terminal, t.and_(active, several))
         if o.name in terminal.claims:
-            yield _claim(paths, o, terminal, t.or_(bad, several))
+            unproved = t.or_(bad, several)
+            yield None if unproved is t.false else _claim(paths, o, terminal, unproved)
     for group in assignments.groups():
         joint = assignments.joint(group)
         if joint is None:
@@ -120,7 +123,7 @@ def _undecidable(paths: Paths, o: Obligation, terminal: Terminal, why: str) -> C
 # -- order --------------------------------------------------------------------------------------------------------
 
 
-def _before(paths: Paths, assignments: Assignments, terminal: Terminal) -> Iterator[Condition]:
+def _before(paths: Paths, assignments: Assignments, terminal: Terminal) -> Conditions:
     """In every run to END({done}), ``a before b`` holds at the step that realizes b."""
     done = paths.ends(terminal)
     by_name = {o.name: o for o in paths.contract.obligations}
@@ -134,7 +137,7 @@ def _before(paths: Paths, assignments: Assignments, terminal: Terminal) -> Itera
 
 def _premature(
     paths: Paths, assignments: Assignments, first: Obligation, later: Obligation, run: Run, done: Term
-) -> Iterator[Condition]:
+) -> Conditions:
     t = paths.terms
     realizes = t.or_(*_realizations(paths, assignments, later, run))
     if realizes is t.false:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfrc.model.expr import Expr
-from cfrc.verify.condition import Condition, spans
+from cfrc.verify.condition import Condition, Conditions, spans
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Run
 from cfrc.verify.terms import Term
 
 
-def conditions(paths: Paths) -> Iterator[Condition]:
+def conditions(paths: Paths) -> Conditions:
     for run in paths.runs:
         yield from _sources(paths, run)
         for requirement, holds in run.requires:
@@ -26,6 +26,7 @@ def conditions(paths: Paths) -> Iterator[Condition]:
             and (run.tool.sets or run.tool.undoes)
         ):
             again = _requirement(paths, run, run.call.until, paths.terms.false)
+            assert again is not None
             again.undecidable = (
                 "a call that sets or undoes something is polled: the state after several polls is not modelled"
             )
@@ -70,13 +71,16 @@ def _undefined(paths: Paths, reader: str, node: str, bad: Term, pos: int | None,
     )
 
 
-def _requirement(paths: Paths, run: Run, requirement: Expr, holds: Term) -> Condition:
+def _requirement(paths: Paths, run: Run, requirement: Expr, holds: Term) -> Condition | None:
     t = paths.terms
     assert run.tool is not None
+    bad = t.and_(run.called, t.not_(holds))
+    if bad is t.false:
+        return None
     return Condition(
         kind="dependency",
         code="DEP004",
-        bad=t.and_(run.called, t.not_(holds)),
+        bad=bad,
         message=f"`{run.call.id}` may be called where its `requires` is false",
         help="read the state in an earlier step and `expect` what is required, or establish it first",
         mask=paths.order.anc[run.pos],

@@ -5,36 +5,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from cfrc.model import expr as ex
-from cfrc.model.contract import EffectGoal, Licence
+from cfrc.model.contract import EffectGoal
 from cfrc.model.show import show_expr
-from cfrc.verify.condition import Condition, spans
+from cfrc.verify.condition import Condition, Conditions, spans
 from cfrc.verify.goals import Unbound, pattern_match
+from cfrc.verify.licences import Licences
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Run
-from cfrc.verify.shapes import Shape, leaves, literal
+from cfrc.verify.shapes import Shape, leaves
 from cfrc.verify.state import Write
 from cfrc.verify.terms import Term
 
-Key = tuple[Term, ...]
 
-
-@dataclass(slots=True)
-class Licences:
-    """The scope by kind and name. Literal instances are licensed by hashing; ``by_name`` holds all, ``open`` the others."""
-
-    by_name: dict[tuple[str, str], list[Licence]] = field(default_factory=lambda: defaultdict(list))
-    exact: set[tuple[str, str, Key]] = field(default_factory=set)
-    open: dict[tuple[str, str], list[tuple[Licence, set[str]]]] = field(default_factory=lambda: defaultdict(list))
-    literal: dict[tuple[str, str], list[tuple[Licence, set[str]]]] = field(default_factory=lambda: defaultdict(list))
-
-
-def conditions(paths: Paths) -> Iterator[Condition]:
-    licences = _licences(paths)
+def conditions(paths: Paths) -> Conditions:
+    licences = paths.frame.licences
+    t = paths.terms
     for run in paths.runs:
         if run.tool is not None and run.tool.undeclared and ("tool", run.tool.name) not in licences.by_name:
             yield _condition(
@@ -43,54 +30,17 @@ def conditions(paths: Paths) -> Iterator[Condition]:
                 f"declare what it causes or sets, or license it: `within tool {run.tool.name}`", None,
             )  # fmt: skip
         for i in (*run.causes, *run.undoes):
-            licensed = _licensed(paths, run, licences, "effect", i.effect, i.shapes)
-            bad = paths.terms.and_(i.cond, paths.terms.not_(licensed))
+            bad = t.and_(i.cond, t.not_(_licensed(paths, run, licences, "effect", i.effect, i.shapes)))
+            if bad is t.false:
+                yield None
+                continue
             yield _condition(
-                paths, run, "SCP001", bad, f"`{run.call.id}` may act outside the scope: `{i.effect}` is not licensed here",
+                paths, run, "SCP001", bad,
+                f"`{run.call.id}` may act outside the scope: `{i.effect}` is not licensed here",
                 _within(licences, "effect", i.effect), i.clause.span,
             )  # fmt: skip
         for w in run.writes:
             yield _fluent(paths, run, licences, w)
-
-
-def _licences(paths: Paths) -> Licences:
-    found = Licences()
-    scope = paths.contract.scope
-    for licence in scope if scope is not None else _tight(paths):
-        name = (licence.kind, licence.name)
-        found.by_name[name].append(licence)
-        refs = {x.obligation for a in licence.args if a is not None for x in ex.walk(a) if isinstance(x, ex.Discharge)}
-        key = _literal(paths, licence)
-        if key is not None:
-            found.exact.add((*name, key))
-            found.literal[name].append((licence, refs))
-        else:
-            found.open[name].append((licence, refs))
-    return found
-
-
-def _literal(paths: Paths, licence: Licence) -> Key | None:
-    """The instance that a licence without any condition names."""
-    if licence.where is not None or licence.exists or not all(isinstance(a, ex.Lit) for a in licence.args):
-        return None
-    declared = paths.domain.effects if licence.kind == "effect" else paths.domain.fluents
-    params = declared[licence.name].params if licence.name in declared else ()
-    values = [a.value for a in licence.args if isinstance(a, ex.Lit)]
-    return tuple(
-        x for v, (_, t) in zip(values, params, strict=False) for x in leaves(paths.terms, literal(paths.terms, v, t))
-    )
-
-
-def _tight(paths: Paths) -> Iterator[Licence]:
-    """The obligations' own instances: goals of effects, and the fluent instances that state goals read."""
-    for o in paths.contract.obligations:
-        for g in o.goals:
-            if isinstance(g, EffectGoal):
-                yield Licence("effect", g.effect, g.args, o.exists, o.where, g.span)
-            else:
-                for x in ex.walk(g.condition):
-                    if isinstance(x, ex.FluentRead):
-                        yield Licence("fluent", x.fluent, x.args, o.exists, o.where, g.span)
 
 
 def _licensed(
@@ -137,9 +87,11 @@ def _receipts(paths: Paths, run: Run, refs: set[str]) -> Iterator[dict[str, Shap
     yield from choices
 
 
-def _fluent(paths: Paths, run: Run, licences: Licences, w: Write) -> Condition:
+def _fluent(paths: Paths, run: Run, licences: Licences, w: Write) -> Condition | None:
     licensed = _licensed(paths, run, licences, "fluent", w.fluent, w.args)
     bad = paths.terms.and_(w.cond, paths.terms.not_(licensed))
+    if bad is paths.terms.false:
+        return None
     return _condition(
         paths, run, "SCP002", bad, f"`{run.call.id}` may write outside the scope: `{w.fluent}` is not licensed here",
         _within(licences, "fluent", w.fluent), w.clause.span,

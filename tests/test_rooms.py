@@ -16,10 +16,11 @@ PACKAGE = Path(__file__).parent.parent / "cfrc"
 BELOW: dict[str, set[str]] = {
     "data": set(),
     "source": set(),
+    "collector": set(),
     "codes": {"data"},
     "model": {"source"},
-    "lang": {"source", "data", "model"},
-    "verify": {"source", "model"},
+    "lang": {"source", "data", "collector", "model"},
+    "verify": {"source", "collector", "model"},
     "handoff": {"source", "model", "lang", "verify"},
     "lifecycle": {"source", "model", "lang", "verify", "handoff"},
     "finality": {"source", "model", "lang", "verify"},

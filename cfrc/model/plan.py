@@ -185,7 +185,9 @@ def _flowing(plan: Plan) -> set[str]:
         found.add(name)
         node = plan.nodes[name].node
         if isinstance(node, Call):
-            read = {x.node for e in node.args.values() for x in walk(e) if isinstance(x, NodeResult)}
+            # a guard decides whether the call is made: what it reads flows there as well
+            sources = [*node.args.values(), *([node.when] if node.when is not None else [])]
+            read = {x.node for e in sources for x in walk(e) if isinstance(x, NodeResult)}
             queue.extend(read & set(plan.nodes))
     return found
 

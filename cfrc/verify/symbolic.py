@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from cfrc.model import expr as ex
@@ -31,7 +30,7 @@ from cfrc.verify.shapes import (
     literal,
     sort_of,
 )
-from cfrc.verify.terms import BOOL, REAL, Term, Terms
+from cfrc.verify.terms import BOOL, Term, Terms
 
 ReadFluent = Callable[[str, tuple[Shape, ...]], Shape]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cfrc.model import expr as ex
 from cfrc.model import types as ty
 from cfrc.model.contract import Name
+from cfrc.model.graph import Call
 from cfrc.verify.condition import Condition, spans
-from cfrc.verify.order import mentioned, sources
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Run
 from cfrc.verify.shapes import Fields, Items, Maybe, Scalar, Shape, equal, leaves, literal, unknown
@@ -40,9 +41,7 @@ def _serving(paths: Paths) -> set[str]:
         r.call.id for r in paths.runs
         if r.tool is None or r.tool.writes or any(i.effect in owed for i in (*r.causes, *r.witnesses))
     ]  # fmt: skip
-    feeds = {r.call.id: sources(r.call) for r in paths.runs}
-    for t in paths.order.terminals:
-        feeds[t.id] = mentioned(t.when)
+    feeds = {r.call.id: _results(r.call) for r in paths.runs}
     found: set[str] = set()
     while todo:
         n = todo.pop()
@@ -50,6 +49,12 @@ def _serving(paths: Paths) -> set[str]:
             found.add(n)
             todo.extend(feeds.get(n, ()))
     return found
+
+
+def _results(call: Call) -> set[str]:
+    """The nodes whose result a call reads; a guard decides whether it is made, so what it reads flows there as well."""
+    exprs = [*call.args.values(), *([call.when] if call.when is not None else [])]
+    return {x.node for e in exprs for x in ex.walk(e) if isinstance(x, ex.NodeResult)}
 
 
 def _targeted(paths: Paths, run: Run, fixed: list[Name]) -> Iterator[Condition]:

@@ -53,7 +53,7 @@ class Setting:
                 self.first[f.fluent, args] = value
 
     def _governed(self) -> set[str]:
-        """Calls that write, witness what is owed, or whose results flow into such a call's arguments."""
+        """Calls that write, witness what is owed, or whose results flow into such a call's arguments or guard."""
         owed = {getattr(g, "effect", None) for o in self.contract.obligations for g in o.goals}
         found = set()
         for i, c in self.calls.items():
@@ -64,7 +64,8 @@ class Setting:
         while size != len(found):
             size = len(found)
             for i in list(found):
-                args = self.calls[i].args.values()
+                guard = self.calls[i].when
+                args = [*self.calls[i].args.values(), *([guard] if guard is not None else [])]
                 found |= {x.node for a in args for x in walk(a) if isinstance(x, NodeResult)} & set(self.calls)
         return found
 

@@ -37,12 +37,12 @@ UNREACHABLE = {"CFRC-GRD003"}
 """No operator of the language computes an identifier, so only a proposal built in memory can have this finding."""
 
 SAME_VERDICT = {
-    "reject": {"rejects", "withheld", "complete"},
-    "block": {"rejects", "withheld", "complete"},
+    "reject": {"rejects", "withheld"},
+    "block": {"rejects", "withheld"},
     "admit": {"admits", "accepts"},
     "allow": {"admits", "accepts"},
 }
-"""How the reports' words are said here: in a ``complete`` contract there is nothing to do, so nothing to run again."""
+"""How the reports' words are said here."""
 
 
 @cache

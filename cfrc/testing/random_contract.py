@@ -24,7 +24,7 @@ from cfrc.model.contract import (
     StateGoal,
 )
 from cfrc.model.domain import Domain
-from cfrc.model.expr import Expr, Lit, Var
+from cfrc.model.expr import Expr, FluentRead, Lit, Var, walk
 from cfrc.model.types import BOOL, DECIMAL, Type
 from cfrc.model.values import Value
 from cfrc.testing.build import TRUE, eq, exists, known, op, read, receipt
@@ -142,13 +142,19 @@ def _obligation(draw: Draw, pool: _Pool, name: str, earlier: list[Obligation]) -
     return Obligation(name, goals, origin=USER, **more)
 
 
-def _obligations(draw: Draw, pool: _Pool) -> tuple[Obligation, ...]:
+def _others_may_realize(domain: Domain, o: Obligation) -> bool:
+    """Whether a goal is about a volatile fluent: then no step of a proposal need be the one that realizes it."""
+    conditions = [g.condition for g in o.goals if isinstance(g, StateGoal)]
+    return any(isinstance(x, FluentRead) and domain.fluents[x.fluent].volatile for c in conditions for x in walk(c))
+
+
+def _obligations(draw: Draw, domain: Domain, pool: _Pool) -> tuple[Obligation, ...]:
     found: list[Obligation] = []
     for i in range(pick(draw, 1, 1, 2, 2, 3)):
         o = _obligation(draw, pool, f"o{i + 1}", found)
         if all(o.goals != other.goals for other in found):
             found.append(o)
-    if len(found) > 1 and chance(draw, 15):
+    if len(found) > 1 and not any(_others_may_realize(domain, o) for o in found) and chance(draw, 15):
         later = tuple(o.name for o in found[1:])[:1]
         found[0] = replace(found[0], before=later)
     return tuple(found)
@@ -252,7 +258,7 @@ def _approvals(draw: Draw, domain: Domain, pool: _Pool, obligations: tuple[Oblig
 def contracts(draw: Draw, domain: Domain) -> Contract:
     """Contracts of a domain made by :func:`cfrc.testing.strategies.domains`; nearly all are supported."""
     pool = _names(draw)
-    obligations = _obligations(draw, pool)
+    obligations = _obligations(draw, domain, pool)
     history = _history(draw, pool)
     if not history["kept"] and not any(n.fixed for n in pool.names.values()):
         pool.add(Name("i1", ITEM, "I1", True, USER))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Literal
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,8 @@ from tests.verify.brute import Report, TooLarge, decide
 from tests.verify.brute.universe import Universe
 
 TRIES = 8
+Outcome = Literal["ok", "poll", "fail"]
+OUTCOMES: tuple[Outcome, ...] = ("ok", "ok", "ok", "ok", "poll", "fail")
 
 
 def draw_value(universe: Universe, t: Type, random: Random) -> Value:
@@ -61,7 +64,7 @@ def random_run(case: Case, random: Random) -> Trace:
     for _ in range(3 * len(calls)):
         for _ in range(TRIES):
             call = random.choice(calls)
-            outcome = random.choice(("ok", "ok", "ok", "ok", "poll", "fail"))
+            outcome: Outcome = random.choice(OUTCOMES)
             result = draw_value(universe, case.domain.tools[call.tool].result, random) if outcome != "fail" else None
             event = Event(call.id, outcome, result, changes(case, universe, random))
             trace = replay(case.contract, case.proposal, Scenario(world, (*events, event)))

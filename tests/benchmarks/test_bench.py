@@ -88,3 +88,11 @@ def test_an_absent_peer_is_said_to_be_absent(
     monkeypatch.setattr(peers, "find_spec", lambda _: None)
     assert main(["--quick", "--only", "decision"]) == 0
     assert "Cedar absent" in capsys.readouterr().out
+
+
+def test_a_case_that_takes_too_long_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("benchmarks.measures.CUTOFF", 0.001)
+    assert main(["--quick", "--only", "ground"]) == 0
+    assert "given up" in capsys.readouterr().out

@@ -30,8 +30,8 @@ KINDS: Mapping[str, str] = {
 
 
 class Run:
-    """One run being judged. ``env`` reads the contract's names and the current state; ``initial`` is the freeze state,
-    in which every fact is known (also volatile ones). ``evidence`` lists what was caused and witnessed, by effect and
+    """One run being judged. ``env`` reads the contract's names and the current state; ``initial`` is the freeze state
+    (a ``holds`` of a volatile fluent is not known there: Init, semantics §2). ``evidence`` lists what was caused and witnessed, by effect and
     identity."""
 
     def __init__(self, book: Rulebook, machine: Machine) -> None:
@@ -50,8 +50,6 @@ class Run:
         self.initial: dict[Instance, Value] = {}
         if any(o.condition is not None for o in book.plan.contract.obligations):
             self.initial.update(machine.state.world)
-            for fact in book.plan.contract.facts:
-                self.initial[fact.fluent, book.plan.sig.fluent(fact.fluent, fact.args)] = fact.value
         self._start()
 
     def _start(self) -> None:

@@ -6,7 +6,7 @@ moves by whole days, and the difference of two dates is a duration.
 
 from __future__ import annotations
 
-from datetime import MAXYEAR, date, datetime, timedelta, timezone
+from datetime import UTC, MAXYEAR, date, datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 MICROSECOND = timedelta(microseconds=1)
 DAY = timedelta(days=1) // MICROSECOND
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-RANGES = {
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+RANGES: dict[ty.Type, tuple[int, int]] = {
     ty.DATE: (1, date.max.toordinal()),
     ty.TIME: (
-        (datetime(1, 1, 1, tzinfo=timezone.utc) - EPOCH) // MICROSECOND,
-        (datetime(MAXYEAR, 12, 31, 23, 59, 59, 999999, timezone.utc) - EPOCH) // MICROSECOND,
+        (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // MICROSECOND,
+        (datetime(MAXYEAR, 12, 31, 23, 59, 59, 999999, UTC) - EPOCH) // MICROSECOND,
     ),
     ty.DURATION: (timedelta.min // MICROSECOND, timedelta.max // MICROSECOND),
 }
@@ -44,7 +44,8 @@ def arithmetic(ev: Evaluator, e: ex.Apply, args: list[Shape]) -> Shape:
         return Scalar(_in_range(ev, _moment(ev, e, types, xs), e.type), e.type)
     if len({x.sort for x in xs}) > 1 and e.op != "round":
         xs = [ev.terms.to_real(x) for x in xs]
-    return ev.as_type(Scalar(_number(ev, e, xs), ty.DECIMAL if xs[0].sort == REAL else types[0]), e.type)
+    found = _number(ev, e, xs)
+    return ev.as_type(Scalar(found, ty.DECIMAL if found.sort == REAL else types[0]), e.type)
 
 
 def _in_range(ev: Evaluator, x: Term, t: ty.Type) -> Term:

@@ -170,8 +170,10 @@ class Decider:
         base = [*self._assumptions(c), c.bad]
         # a call outside the question that cannot even be made would end the run before what is asked about
         ready = [x for run in self.paths.runs for x in run.ready]
+        required = [x for run in self.paths.runs for x in run.required]
         different: list[Term] = []
-        for extra in (*([*ready, *e] for e in self.easier()), *([different] * ATTEMPTS)):
+        helps = [*([*required, *ready, *e] for e in self.easier()), *([*ready, *e] for e in self.easier())]
+        for extra in (*helps, *([different] * ATTEMPTS)):
             answer = self.session.check([*base, *extra])
             if answer.answer != "sat":
                 continue

@@ -128,6 +128,12 @@ def _linearize(preds: dict[str, list[str]]) -> list[str]:
     return order
 
 
+def find_cycle(preds: dict[str, list[str]]) -> tuple[str, ...]:
+    """The nodes of one cycle of a graph, if it has any."""
+    order = _linearize(preds)
+    return _cycle(preds, set(order)) if len(order) < len(preds) else ()
+
+
 def _cycle(preds: dict[str, list[str]], done: set[str]) -> tuple[str, ...]:
     """The nodes of one cycle, each after the one that follows it in the tuple."""
     n = next(n for n in preds if n not in done)

@@ -260,7 +260,9 @@ def equal(terms: Terms, a: Shape, b: Shape) -> Term:
             return terms.eq(x, y)
         case (Items() | Scalar(), Items() | Scalar()):
             if a.type != b.type and isinstance(a, Items) and isinstance(b, Items):
-                a, b = (convert(terms, a, b.type)[0], b) if ty.fits(a.type, b.type) else (a, convert(terms, b, a.type)[0])
+                a, b = (
+                    (convert(terms, a, b.type)[0], b) if ty.fits(a.type, b.type) else (a, convert(terms, b, a.type)[0])
+                )
             x, y = as_term(terms, a), as_term(terms, b)
             if x.sort != y.sort and isinstance(a.type, ty.ListOf | ty.BagOf | ty.MapOf):
                 return terms.app(BOOL, "alike", (x, y) if x.id < y.id else (y, x))  # e.g. numbers of two kinds

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from cfrc.model.graph import Call, Fault, Terminal
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import spans
-from cfrc.verify.order import mentioned, sources
+from cfrc.verify.order import find_cycle, mentioned, sources
 from cfrc.verify.paths import Paths
 from cfrc.verify.suggest import did_you_mean
 
@@ -84,7 +84,7 @@ def _dangling(paths: Paths) -> Iterator[Finding]:
 
 
 def _cycle(paths: Paths) -> Iterator[Finding]:
-    cycle = paths.order.cycle
+    cycle = paths.order.cycle or _through_terminal(paths)
     if cycle:
         loop = " -> ".join(f"`{n}`" for n in (*reversed(cycle), cycle[-1]))
         node = next(n for n in paths.proposal.nodes if n.id == cycle[0])
@@ -96,6 +96,19 @@ def _cycle(paths: Paths) -> Iterator[Finding]:
             where=node.span,
             node=node.id,
         )
+
+
+def _through_terminal(paths: Paths) -> tuple[str, ...]:
+    """A cycle that passes a terminal; only where something depends on one (which is a finding as well)."""
+    terminals = {t.id for t in paths.order.terminals}
+    wanted = {n.id: _needs(n) for n in paths.proposal.nodes}
+    if not any(terminals & needs for needs in wanted.values()):
+        return ()
+    return find_cycle({n: [p for p in needs if p in wanted] for n, needs in wanted.items()})
+
+
+def _needs(n: Call | Terminal) -> set[str]:
+    return {*(n.after or ()), *mentioned(n.when), *(sources(n) if isinstance(n, Call) else ())}
 
 
 def _terminal_dependencies(paths: Paths) -> Iterator[Finding]:

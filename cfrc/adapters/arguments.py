@@ -1,4 +1,4 @@
-"""Turns the recorded arguments of the remaining calls into sources: names of the contract, paths into results, literals."""
+"""Turns the recorded arguments of remaining calls into sources: names of the contract, paths into results, literals."""
 
 from __future__ import annotations
 
@@ -60,7 +60,11 @@ class Arguments:
             if p.name in call.args:
                 for leaf in leaves(call.args[p.name], p.type):
                     place = Place(None, Leaf(leaf.value, leaf.type))
-                    if not exempt(p, leaf.type) and mentions(self.run.request, leaf.value, leaf.type) and allows(p, place):
+                    if (
+                        not exempt(p, leaf.type)
+                        and mentions(self.run.request, leaf.value, leaf.type)
+                        and allows(p, place)
+                    ):
                         self._name(place, p.name)
 
     def _value(self, call: Recorded, p: Param, value: Value, type_: Type, steps: tuple[tuple[str, Value], ...]) -> Expr:
@@ -136,8 +140,8 @@ class Arguments:
         """Whether, and for which parameters, a value of the request binds.
 
         An identifier binds its whole type when the remaining calls use no other value of the type than requested ones.
-        Otherwise, as every value that is no identifier, it binds the parameters that only ever get this value. What binds
-        neither way was mentioned and is known.
+        Otherwise, as every value that is no identifier, it binds the parameters that only ever get this value. What
+        binds neither way was mentioned and is known.
         """
         same = [u for u in self.uses if u.leaf.type == leaf.type]
         if isinstance(leaf.type, Id) and all(u.place is not None and u.place.call is None for u in same):

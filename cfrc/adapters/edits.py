@@ -78,28 +78,33 @@ def add(proposal: Proposal, call: Call) -> Proposal:
 
 
 def without(proposal: Proposal, node: str, claims: set[str]) -> Proposal:
-    """The proposal without one call, without the order and the expectations that mention it, and without some claims.
+    """The proposal without one call, without the expectations that mention it, and without some claims.
 
-    Arguments and guards that read its result stay as they are: they dangle.
+    What waited for the call waits for what the call waited for. Arguments and guards that read its result stay as they
+    are: they dangle.
     """
+    gone = next(n for n in proposal.nodes if n.id == node)
+    before = _waits_for(gone) if isinstance(gone, Call) else ()
     nodes: list[Call | Terminal] = []
     for n in proposal.nodes:
         if n.id == node:
             continue
-        after = None if n.after is None else tuple(a for a in n.after if a != node)
+        after = n.after
+        if after is not None and node in after:
+            after = tuple(dict.fromkeys([*(a for a in after if a != node), *before]))
         if isinstance(n, Call):
-            kept = [c for c in conjuncts(n.expect) if not mentions(c, node)]
-            expect = None
-            for c in kept:
-                expect = c if expect is None else _and(expect, c)
+            kept = tuple(c for c in conjuncts(n.expect) if not mentions(c, node))
+            expect = None if not kept else kept[0] if len(kept) == 1 else Apply(op="and", args=kept, type=BOOL)
             nodes.append(replace(n, after=after or (), expect=expect))
         else:
             nodes.append(replace(n, after=after, claims=tuple(c for c in n.claims if c not in claims)))
     return replace(proposal, nodes=tuple(nodes))
 
 
-def _and(a: Expr, b: Expr) -> Expr:
-    return Apply(op="and", args=(*conjuncts(a), b), type=BOOL)
+def _waits_for(call: Call) -> tuple[str, ...]:
+    parts = [*call.args.values(), *(e for e in (call.expect, call.when) if e is not None)]
+    read = {x.node for e in parts for x in walk(e) if isinstance(x, NodeResult | Outcome)} - {call.id}
+    return (*call.after, *sorted(read))
 
 
 def mentions(e: Expr, node: str) -> bool:

@@ -149,7 +149,9 @@ class Rewriter:
     def _receipt(self, call: Recorded, e: FluentRead, args: tuple[Value, ...]) -> Expr:
         assert call.tool is not None
         clause = next(
-            c for c, a in self.history.deeds[call.index].observes if c.fluent == e.fluent and a == args and not c.generators
+            c
+            for c, a in self.history.deeds[call.index].observes
+            if c.fluent == e.fluent and a == args and not c.generators
         )
         own: dict[tuple[str, str], Expr] = {("param", n): x for n, x in self.arguments.args[call.index].items()}
         own["result", "result"] = NodeResult(node=call.id, type=call.tool.result)
@@ -178,11 +180,15 @@ def latest(e: Expr) -> int:
 
 
 def implied(e: Expr, others: list[Expr]) -> bool:
-    """Whether an expectation follows from the others: ``x != a`` from ``x == b``, ``k in keys(m)`` from reading ``m[k]``."""
+    """Whether the others imply an expectation: ``x == b`` implies ``x != a``, reading ``m[k]`` ``k in keys(m)``."""
     match e:
         case Apply(op="!=", args=(x, Lit(value=a))):
             return any(
-                isinstance(o, Apply) and o.op == "==" and o.args[0] == x and isinstance(o.args[1], Lit) and o.args[1].value != a
+                isinstance(o, Apply)
+                and o.op == "=="
+                and o.args[0] == x
+                and isinstance(o.args[1], Lit)
+                and o.args[1].value != a
                 for o in others
             )
         case Apply(op="in", args=(k, Apply(op="keys", args=(m,)))):

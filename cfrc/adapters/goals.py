@@ -1,4 +1,4 @@
-"""Turns the writes that are still to come into obligations: ground where a value is known, existential where it is read later.
+"""Turns the writes that are still to come into obligations: ground where a value is known, existential where it is not.
 
 A value that a later read shows first is described by what the domain lets one observe: ``n in keys(variants(product))
 and variants(product)[n].available``, ``i == lines(order)[2].item_id``. A description uses no fluent that the remaining
@@ -121,7 +121,9 @@ class Goals:
             return None
         f = self.domain.fluents[fluent]
         read = FluentRead(
-            fluent=fluent, args=tuple(self.inline(call, a, t) for a, (_, t) in zip(args, f.params, strict=True)), type=f.type
+            fluent=fluent,
+            args=tuple(self.inline(call, a, t) for a, (_, t) in zip(args, f.params, strict=True)),
+            type=f.type,
         )
         parts: list[Expr] = []
         for leaf in leaves(seen.value, f.type):
@@ -198,7 +200,7 @@ class Goals:
     # -- descriptions -------------------------------------------------------------------------------------------
 
     def _observed(self, place: Place) -> tuple[Expr, tuple[Step, ...]] | None:
-        """The fluent that shows the leaf, and the path from there: by the longest ``observes`` clause that covers it."""
+        """The fluent that shows the leaf, and the path from there: by the ``observes`` clause that comes closest."""
         call = place.call
         assert call is not None and call.tool is not None
         best: tuple[Expr, tuple[Step, ...]] | None = None
@@ -270,7 +272,9 @@ class Goals:
 
 def parameters(e: Expr | None) -> frozenset[str]:
     """The parameters that a clause's expression reads."""
-    return frozenset(x.name for x in walk(e) if isinstance(x, Var) and x.kind == "param") if e is not None else frozenset()
+    return (
+        frozenset(x.name for x in walk(e) if isinstance(x, Var) and x.kind == "param") if e is not None else frozenset()
+    )
 
 
 def conjunction(parts: list[Expr]) -> Expr | None:

@@ -1,10 +1,10 @@
 """Turns a recorded run and a cut into a handoff: the residual contract, and the run's own remainder as a proposal.
 
 The contract holds what the calls before the cut showed and did, and owes what the successful writes after it did. The
-proposal is the recorded remainder, no call added or left out: arguments bound to their sources, the recorded order where
-calls depend on each other, and the ``expect``s that the domain's possible results make necessary. A call that failed
-when it was recorded stays in the proposal; what came after it runs only if it fails again, otherwise control is handed
-back, because the record does not tell what to do then.
+proposal is the recorded remainder, no call added or left out: arguments bound to their sources, the recorded order
+where calls depend on each other, and the ``expect``s that the domain's possible results make necessary. A call that
+failed when it was recorded stays in the proposal; what came after it runs only if it fails again, otherwise control is
+handed back, because the record does not tell what to do then.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Expectation:
 class Gap:
     """Something that the record does not support, and the codes of which one must name it.
 
-    ``why``: ``no source``, ``wrong source``, ``wrong type`` (of a value), ``unseen`` (a ``requires`` that no receipt tells,
-    or that was false), ``failed write`` (it is recorded to fail, so nothing owes it), ``untyped`` (no part of the domain).
+    ``why``: ``no source``, ``wrong source``, ``wrong type`` (of a value), ``unseen`` (a ``requires`` that no receipt
+    tells, or that was false), ``failed write`` (recorded to fail, so nothing owes it), ``untyped`` (not in the domain).
     """
 
     why: str
@@ -184,7 +184,7 @@ class Handoff:
         self._apart(kept, facts)
 
     def _say(self, rewriter: Rewriter, condition: Expr, why: str) -> bool:
-        """Expects the condition of receipts. False when nobody has seen what it asks for: a checker must report that."""
+        """Expects the condition of receipts. False when nobody has seen what it asks for: a checker must say so."""
         try:
             found = rewriter.condition(condition)
         except Inexpressible:

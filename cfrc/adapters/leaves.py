@@ -23,7 +23,7 @@ from cfrc.model.types import (
 from cfrc.model.values import Bag, Map, Record, Value
 
 Step = tuple[str, Value]
-"""``("field", name)``, ``("index", i)``, ``("key", k)``, or ``("any", i)`` for an element of a bag, which has no path."""
+"""``("field", name)``, ``("index", i)``, ``("key", k)``; ``("any", i)`` is an element of a bag, which has no path."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,8 @@ class Footprints:
         calls = self.arguments.run.calls[self.arguments.cut : b.index]
         seen = [
             c.index for c in calls
-            if c.usable and any(o.fluent == y.symbol and at == y.values for o, at in self.history.deeds[c.index].observes)
+            if c.usable
+            and any(o.fluent == y.symbol and at == y.values for o, at in self.history.deeds[c.index].observes)
         ]  # fmt: skip
         return bool(seen) and seen[0] > a.index
 

@@ -50,7 +50,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
-    """``turns`` are what the user said after the request, ``user`` whom the session belongs to, ``gold`` whether the run
+    """``turns`` are what the user said after the request, ``user`` is whose session it is, ``gold`` whether the run
     met what was owed: as far as the file tells."""
 
     id: str

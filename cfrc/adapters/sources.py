@@ -143,7 +143,7 @@ def _matches(s: SourcePattern, place: Place) -> bool:
 def mentions(request: str, value: Value, type_: Type) -> bool:
     """Whether the request names the value: as a whole word, spelled as the type's canonical form allows."""
     match type_, value:
-        case (Id() | Prim("string")), str() if value.strip():
+        case ((Id() | Prim("string")), str()) if value.strip():
             flags = re.IGNORECASE if isinstance(type_, Id) and "lower" in type_.canonical else 0
             pattern = rf"(?<![^\W_])(?<!#){re.escape(value)}(?![^\W_])"
             return any(canonical(type_, m.group()) == value for m in re.finditer(pattern, request, flags))

@@ -1,7 +1,7 @@
 """Turns recorded runs and a judge into a report: every cut judged, every admitted remainder broken in single ways.
 
-The judge is given (``cfrc.admit``); this module writes contracts and proposals as spec text and reads them back, so that
-the whole way from a file to a verdict is walked. What the record does not support is told apart from what is wrong.
+The judge is given (``cfrc.admit``). Contracts and proposals are written as spec text and read back, so that the whole
+way from a file to a verdict is walked. What the record does not support is told apart from what is wrong.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class MutantResult:
-    """``outcome``: ``killed`` (by the right kind), ``other kind``, ``equivalent``, ``undecided``, ``survived``, ``false alarm``
-    (an equivalent one that was refused)."""
+    """``outcome``: ``killed`` (by the right kind), ``other kind``, ``equivalent``, ``undecided``, ``survived``, or
+    ``false alarm`` (an equivalent one that was refused)."""
 
     case: str
     mutant: Mutant
@@ -176,14 +176,15 @@ def outcome(mutant: Mutant, status: Status, kinds: set[str], codes: set[str]) ->
     return "killed" if named else "other kind"
 
 
-# -- as text and as JSON ------------------------------------------------------------------------------------------------
+# -- as text and as JSON ----------------------------------------------------------------------------------------------
 
 
 def lines(report: Report, *, listing: bool = False) -> Iterator[str]:
     """The report for a terminal."""
     statuses = Counter(c.status.word for c in report.cases)
     owing = sum(c.case.proposal is not None for c in report.cases)
-    yield f"{report.runs} runs, {len(report.cases)} cuts: {owing} still owe a write, {len(report.cases) - owing} owe nothing"
+    nothing = len(report.cases) - owing
+    yield f"{report.runs} runs, {len(report.cases)} cuts: {owing} still owe a write, {nothing} owe nothing"
     for word in ("admitted", "refused", "undecided", "withheld", "fresh", "complete"):
         if statuses[word] or word == "undecided":
             yield f"  {word:<10}{statuses[word]:>6}" + (f"   {_by_kind(report)}" if word == "refused" else "")
@@ -231,7 +232,8 @@ def _mutant_lines(report: Report) -> Iterator[str]:
     for m in report.mutants:
         if m.outcome not in ("killed", "equivalent"):
             wanted = "/".join(sorted(m.mutant.kinds)) + (f" {m.mutant.code}" if m.mutant.code else "")
-            yield f"  {m.outcome}: {m.case}: {m.mutant.rule} ({m.mutant.what}): wanted {wanted}, found {' '.join(m.codes) or 'nothing'}"
+            found_ = " ".join(m.codes) or "nothing"
+            yield f"  {m.outcome}: {m.case}: {m.mutant.rule} ({m.mutant.what}): wanted {wanted}, found {found_}"
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -6,7 +6,7 @@ moves by whole days, and the difference of two dates is a duration.
 
 from __future__ import annotations
 
-from datetime import UTC, MAXYEAR, date, datetime, timedelta
+from datetime import MAXYEAR, UTC, date, datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING
 

@@ -302,7 +302,11 @@ def may_be_undefined(e: ex.Expr) -> bool:
         match x:
             case ex.Index() | ex.Comprehension(kind="only"):
                 return True
-            case ex.Apply(op=op) if op in ("div", "round", "min", "max"):
+            case ex.Apply(op="div" | "round" | "min" | "max"):
+                return True
+            case ex.Apply(type=of) if of in (ty.DATE, ty.TIME, ty.DURATION):
+                return True
+            case ex.Apply(op="in", args=(_, source)) if isinstance(source.type, ty.Optional):
                 return True
             case ex.Apply(op=op, args=args) if op not in ("==", "!=", "present", "in"):
                 if any(isinstance(a.type, ty.Optional) for a in args):

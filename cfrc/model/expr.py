@@ -7,8 +7,8 @@ recursion and no unbounded quantifier. Expressions are immutable; spans do not t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from cfrc.model.types import BOOL, Type
@@ -186,3 +186,27 @@ def conjuncts(e: Expr | None) -> tuple[Expr, ...]:
     if isinstance(e, Apply) and e.op == "and":
         return tuple(c for a in e.args for c in conjuncts(a))
     return (e,)
+
+
+def rebuild(e: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """The expression with ``change`` applied to its direct sub-expressions."""
+    match e:
+        case FluentRead(args=args) | Apply(args=args):
+            return replace(e, args=tuple(change(a) for a in args))
+        case Field(base=b):
+            return replace(e, base=change(b))
+        case Index(base=b, key=k):
+            return replace(e, base=change(b), key=change(k))
+        case If(cond=c, then=t, orelse=o):
+            return replace(e, cond=change(c), then=change(t), orelse=change(o))
+        case Comprehension():
+            return replace(
+                e,
+                body=change(e.body),
+                generators=tuple(replace(g, source=change(g.source)) for g in e.generators),
+                cond=None if e.cond is None else change(e.cond),
+                key=None if e.key is None else change(e.key),
+            )
+        case Build(items=items, keys=keys):
+            return replace(e, items=tuple(change(x) for x in items), keys=tuple(change(x) for x in keys))
+    return e

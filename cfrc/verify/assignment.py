@@ -32,9 +32,12 @@ class Assignments:
         self.by_name = {o.name: o for o in paths.contract.obligations}
         self.references = paths.frame.references
         self.ground: dict[tuple[str, tuple[Key | None, ...]], list[Instance]] = defaultdict(list)
+        self.exactly: dict[tuple[str, tuple[Key | None, ...]], list[Instance]] = defaultdict(list)
+        """Every instance by the very terms of its arguments: what is copied through is found here."""
         self.symbolic: dict[str, list[Instance]] = defaultdict(list)
         for effect, instances in paths.by_effect.items():
             for i in instances:
+                self.exactly[effect, i.args].append(i)
                 if all(a is not None and all(t.ground for t in a) for a in i.args):
                     self.ground[effect, i.args].append(i)
                 else:
@@ -131,6 +134,23 @@ class Assignments:
         """Whether the obligation is discharged, taken by itself (with those it refers to); ``None``: too many ways."""
         found = self._assign(self._closure(o))
         return None if found is None else found
+
+    def certainly(self, o: Obligation) -> Term:
+        """That a receipt discharges the obligation whose arguments are the very terms that it asks for: implies
+        :meth:`discharged`, and costs one look-up."""
+        t, paths = self.paths.terms, self.paths
+        plain = o.where is None and not o.exists and o.count == 1 and not self.references[o.name]
+        found = []
+        for g in effect_goals(o) if plain and o.choice != "one" else ():
+            ev = paths.evaluator(len(paths.runs), paths.everything)
+            params = paths.domain.effects[g.effect].params
+            key = tuple(
+                None if a is None else tuple(leaves(t, ev.as_type(ev.eval(a), want)))
+                for a, (_, want) in zip(g.args, params, strict=True)
+            )
+            if None not in key and ev.defined() is t.true:
+                found += [t.and_(i.cond, self._lasts(i)) for i in self.exactly.get((g.effect, key), ())]
+        return t.or_(*found)
 
     def several(self, o: Obligation) -> Term:
         """Whether more than one alternative is realized."""

@@ -3,7 +3,7 @@ place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -121,12 +121,22 @@ def instances(paths: Paths, run: Run, clause: EffectClause, when: Term) -> Itera
             yield Instance(clause.effect, args, tuple(shapes), full, run.pos, clause)
 
 
-def writes(paths: Paths, run: Run, clause: FluentClause, mask: int, upto: int, observed: bool = False) -> list[Write]:
+def writes(
+    paths: Paths,
+    run: Run,
+    clause: FluentClause,
+    mask: int,
+    upto: int,
+    observed: bool = False,
+    bound: Mapping[str, Shape] | None = None,
+) -> list[Write]:
+    """The clause's writes (or observations) for every binding of its generators; ``bound`` are variables bound already."""
     t = paths.terms
     fluent = paths.domain.fluents[clause.fluent]
     found = []
     ev = clause_evaluator(paths, run, mask, upto)
-    for bound in _bindings(ev, clause, f"{run.call.id}:{clause.fluent}"):
+    ev.vars.update(bound or {})
+    for within in _bindings(ev, clause, f"{run.call.id}:{clause.fluent}"):
         ev.defs = []
         cond = ev.total(clause.when) if clause.when is not None else t.true
         if cond is t.false:
@@ -137,7 +147,7 @@ def writes(paths: Paths, run: Run, clause: FluentClause, mask: int, upto: int, o
         delta = not observed and _increments(clause)
         if delta:
             del run.reads[before:]  # an increment commutes with another one: its own read is no interference
-        full = t.and_(run.happened, bound, cond, ev.defined())
+        full = t.and_(run.happened, within, cond, ev.defined())
         found.append(Write(clause.fluent, paths.world.key(args), args, value, full, run.pos, clause, observed, delta))
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from cfrc.model.expr import Expr
@@ -37,6 +37,9 @@ class Condition:
     failing: Expr | None = None
     others: tuple[str, ...] = ()
     undecidable: str | None = None
+    exact: Callable[[], Term] | None = None
+    """Where ``bad`` is weaker than the truth (fewer ways out are considered, so that it may hold more often): the exact
+    formula, asked for only when ``bad`` is satisfiable."""
     earlier: tuple[tuple[int, Term], ...] = ()
 
 

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import TYPE_CHECKING
 
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import Condition, Conditions
 from cfrc.verify.decode import View, scenario
 from cfrc.verify.paths import Paths
 from cfrc.verify.replay import Confirmed, confirm, shrink, story
-from cfrc.verify.solve import Result, Session
 from cfrc.verify.terms import Term
 
 PRE_CALL = frozenset({"AUT002", "AUT003", "AUT004", "AUT005", "BND001", "BND002", "DEP003", "DEP004"})
@@ -30,6 +30,10 @@ MOST = 400
 
 ATTEMPTS = 3
 """Models tried for one condition before it is left undecided."""
+
+
+if TYPE_CHECKING:
+    from cfrc.verify.solve import Result, Session
 
 
 @dataclass(slots=True)
@@ -49,6 +53,8 @@ class Decider:
     @property
     def session(self) -> Session:
         if self._session is None:
+            from cfrc.verify.solve import Session  # the solver is loaded when the first question reaches it
+
             self._session = Session(self.paths.terms, self.budget)
         return self._session
 
@@ -58,6 +64,8 @@ class Decider:
         residue: dict[tuple[int, int, int, bool], list[Condition]] = defaultdict(list)
         for c in conditions:
             self.obligations += 1
+            if c is not None and c.bad is t.true:
+                _sharpen(c)
             if c is None:
                 self.normalized += 1
             elif c.undecidable is not None:
@@ -105,6 +113,11 @@ class Decider:
         for c in group:
             self.solved += 1
             result = self.session.check([*assumptions, c.bad])
+            if result.answer != "unsat" and c.exact is not None:
+                _sharpen(c)
+                self.paths.quantifiers.instantiate()
+                assumptions = self._assumptions(c)
+                result = self.session.check([*assumptions, c.bad])
             if result.answer == "unsat":
                 self.core.update(x.id for x in result.core)
             elif result.answer == "unknown":
@@ -210,6 +223,12 @@ class Decider:
 
     def _same(self, view: View, atom: Term) -> Term:
         return atom if view.truth(atom) else self.paths.terms.not_(atom)
+
+
+def _sharpen(c: Condition) -> None:
+    """Replaces a formula that considers too few ways out by the exact one."""
+    if c.exact is not None:
+        c.bad, c.exact = c.exact(), None
 
 
 def _undecided(c: Condition, why: str) -> Finding:

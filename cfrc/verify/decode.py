@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cfrc.model import types as ty
 from cfrc.model.scenario import Event, Scenario
@@ -17,8 +17,10 @@ from cfrc.model.values import Value, bag, mapping, record
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Run
 from cfrc.verify.shapes import Fields, Items, Maybe, Scalar, Shape, leaves, unknown, unleaf
-from cfrc.verify.solve import Result, Session
 from cfrc.verify.terms import Term, Terms
+
+if TYPE_CHECKING:
+    from cfrc.verify.solve import Result, Session
 
 LONGEST = 12
 """Opaque collections are rebuilt up to this length; a model that wants more is not shown."""

@@ -22,7 +22,6 @@ from cfrc.verify.goals import Unbound, pattern_match
 from cfrc.verify.owed import references
 from cfrc.verify.paths import Paths
 from cfrc.verify.shapes import Shape, unknown
-from cfrc.verify.solve import Session
 from cfrc.verify.terms import Term, Terms
 
 PROBE = "probe"
@@ -129,7 +128,8 @@ class Feasibility:
         for c in (*preservation.conditions(paths), *scope.conditions(paths), *limits.conditions(paths)):
             if c is None:
                 continue
-            settled = c.code == "PRS006" and any(d.effect in self.refutable for d in self.contract.doubts)
+            # an allowed read may refute what is in doubt before the call is made
+            settled = c.code in ("PRS006", "SCP004") and any(d.effect in self.refutable for d in self.contract.doubts)
             if not settled:
                 yield c
 
@@ -143,6 +143,8 @@ class Feasibility:
             return False
         if obviously_satisfiable(t, formula):
             return True
+        from cfrc.verify.solve import Session  # the solver is loaded when the first question reaches it
+
         self.queries += 1
         return Session(t, self.budget).check([formula]).answer != "unsat"
 

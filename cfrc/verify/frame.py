@@ -13,6 +13,7 @@ from cfrc.model.values import Value
 from cfrc.verify.licences import licences_of
 from cfrc.verify.owed import references
 from cfrc.verify.shapes import Shape, leaves, literal
+from cfrc.verify.spelled import spelled_out
 from cfrc.verify.terms import Term, Terms
 
 Key = tuple[Term, ...]
@@ -22,6 +23,7 @@ class Frame:
     """The frame of a contract: what holds and what must stay, as terms of ``terms``."""
 
     def __init__(self, terms: Terms, contract: Contract) -> None:
+        contract = spelled_out(contract)
         self.terms = terms
         self.contract = contract
         self.domain = contract.domain

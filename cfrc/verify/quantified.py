@@ -52,7 +52,7 @@ class Quantifiers:
         for _ in range(ROUNDS if self.known else 0):
             before = len(self.axioms)
             for q in list(self.known.values()):
-                for row, inside in list(self._rows(q)):
+                for row, inside in list(self.rows(q)):
                     key = tuple(t.id for t in leaves(self.terms, row))
                     if key not in q.done:
                         q.done.add(key)
@@ -90,7 +90,8 @@ class Quantifiers:
         size = t.app(INT, "len", (q.source,))
         return row, t.and_(t.le(t.const(INT, 0), i), t.le(i, size, strict=True))
 
-    def _rows(self, q: Quantified) -> Iterator[tuple[Shape, Term]]:
+    def rows(self, q: Quantified) -> Iterator[tuple[Shape, Term]]:
+        """The rows that some term reads, each with the condition that it is one."""
         t = self.terms
         apps = [a for a in t.apps() if a.args and a.args[0] is q.source]
         if isinstance(q.type, ty.ListOf):

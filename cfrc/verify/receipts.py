@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cfrc.model.domain import FluentClause
@@ -39,26 +41,43 @@ def receipt(paths: Paths, run: Run) -> None:
 
 def _each(paths: Paths, run: Run, clause: FluentClause, mask: int) -> bool:
     """An observation for every row of an opaque collection: it is stated of each row that is read. False otherwise."""
-    if len(clause.generators) != 1 or paths.domain.fluents[clause.fluent].volatile:
+    if len(clause.generators) != 1:
         return False
     g = clause.generators[0]
     ev = clause_evaluator(paths, run, mask, run.pos)
     source = ev.plain(ev.eval(g.source))
     if not isinstance(source, Scalar):
         return False
+    one = replace(clause, generators=())
+    volatile = paths.domain.fluents[clause.fluent].volatile
+
+    def observed(row: Shape) -> Write | None:
+        found = writes(paths, run, one, mask, run.pos, observed=True, bound={g.var: row})
+        return found[0] if found else None
 
     def body(row: Shape) -> Term:
-        inner = clause_evaluator(paths, run, mask, run.pos)
-        inner.vars[g.var] = row
-        cond = inner.total(clause.when) if clause.when is not None else inner.terms.true
-        inner.defs = []
-        value = inner.eval(clause.value)
-        actual = inner.fluent(clause.fluent, tuple(inner.eval(a) for a in clause.args))
-        return inner.terms.implies(inner.terms.and_(cond, inner.defined()), equal(inner.terms, actual, value))
+        w = observed(row)
+        if w is None or awaits(paths, run, clause.fluent):
+            return paths.terms.true
+        actual = paths.world.read(w.fluent, w.args, mask, run.pos, upto=-1 if volatile else run.pos)
+        return paths.terms.implies(w.cond, equal(paths.terms, actual, w.value))
 
-    paths.quantifiers.add(Quantified("each", run.happened, source.term, source.type, body))
+    rows = Quantified("each", run.happened, source.term, source.type, body)
+    paths.quantifiers.add(rows)
+    if volatile:
+        paths.world.rows[clause.fluent].append((run.pos, lambda: _pins(paths, rows, observed)))
     run.reads.extend(Read(o.fluent, o.key) for o in writes(paths, run, clause, mask, run.pos, observed=True))
     return True
+
+
+def _pins(paths: Paths, rows: Quantified, observed: Callable[[Shape], Write | None]) -> list[Write]:
+    """The pins of the rows that some term reads by now."""
+    found = []
+    for row, inside in list(paths.quantifiers.rows(rows)):
+        w = observed(row)
+        if w is not None:
+            found.append(replace(w, cond=paths.terms.and_(inside, w.cond)))
+    return found
 
 
 def awaits(paths: Paths, run: Run, fluent: str) -> bool:

@@ -9,7 +9,7 @@ have changed it, unless an observation or an own write on every path since pins 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from cfrc.model.domain import FluentClause
@@ -47,6 +47,8 @@ class World:
     fresh: dict[tuple[str, int, Key], tuple[tuple[Shape, ...], Shape]] = field(default_factory=dict)
     cells: dict[tuple[str, Key], list[Write]] = field(default_factory=lambda: defaultdict(list))
     open: dict[str, list[Write]] = field(default_factory=lambda: defaultdict(list))
+    rows: dict[str, list[tuple[int, Callable[[], list[Write]]]]] = field(default_factory=lambda: defaultdict(list))
+    """Pins of every row of an opaque collection, by fluent: the observer's position, and the rows that are read so far."""
     all: dict[str, list[Write]] = field(default_factory=lambda: defaultdict(list))
 
     def key(self, args: tuple[Shape, ...]) -> Key:
@@ -73,6 +75,8 @@ class World:
                 found = sorted((*found, *self.open[fluent]), key=lambda w: w.pos)
         else:
             found = self.all.get(fluent, [])
+        for _, pins in self.rows.get(fluent, ()):
+            found = sorted((*found, *pins()), key=lambda w: w.pos)
         return (w for w in reversed(found) if w.pos == upto or mask >> w.pos & 1)
 
     def read(self, fluent: str, args: tuple[Shape, ...], mask: int, at: int, upto: int = -1) -> Shape:

@@ -23,12 +23,14 @@ from cfrc.verify.feasible import Feasibility
 from cfrc.verify.frame import Frame
 from cfrc.verify.owed import effect_goals, references
 from cfrc.verify.paths import Paths
+from cfrc.verify.spelled import spelled_out
 from cfrc.verify.terms import Terms
 
 
 def support(contract: Contract, *, budget: int = 20_000_000, today: date | datetime | None = None) -> Verdict:
     """``admitted`` when the contract is supported and open; ``withheld`` with reasons; ``complete`` or ``fresh``."""
     start = perf_counter()
+    contract = spelled_out(contract)
     findings = [*_sources(contract), *_facts(contract), *_kept(contract), *_cycles(contract)]
     paths = Paths(Frame(Terms(), contract), Proposal("", contract.name, ()))
     assignments = Assignments(paths)

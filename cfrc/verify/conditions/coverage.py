@@ -9,6 +9,7 @@ existential obligations get different identities unless ``shared``; state obliga
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from cfrc.model.contract import Obligation, StateGoal
 from cfrc.model.graph import Terminal
@@ -36,6 +37,9 @@ def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Con
         return
     for o in paths.contract.obligations:
         active = assignments.active(o)
+        if assignments.certainly(o) is not t.false:
+            yield from _certain(paths, assignments, o, terminal, done)
+            continue
         try:
             covered = assignments.discharged(o)
         except Unbound as gap:
@@ -62,6 +66,28 @@ def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Con
             cond = _uncovered(paths, group[-1], terminal, t.and_(active, done, t.not_(joint)))
             names = ", ".join(f"`{o.name}`" for o in group)
             cond.message = f"at `{terminal.id}` there may be no receipts for all of {names} together"
+            yield cond
+
+
+def _certain(paths: Paths, assignments: Assignments, o: Obligation, terminal: Terminal, done: Term) -> Conditions:
+    """The copy-through case: first only the receipts that match by construction; the others, which may turn out to match,
+    are considered only where these do not suffice."""
+    t = paths.terms
+    certain = assignments.certainly(o)
+
+    def formula(active: Term) -> Term:
+        covered = assignments.discharged(o)
+        return t.and_(active, done, t.not_(covered if covered is not None else certain))
+
+    for active, make in ((assignments.active(o), _uncovered), (t.true, _claim)):
+        if make is _claim and o.name not in terminal.claims:
+            continue
+        bad = t.and_(active, done, t.not_(certain))
+        if bad is t.false:
+            yield None
+        else:
+            cond = make(paths, o, terminal, bad)
+            cond.exact = partial(formula, active)
             yield cond
 
 

@@ -65,7 +65,7 @@ def _share(paths: Paths, limit: Limit, shapes: tuple[Shape | None, ...], cond: T
     cond = t.and_(*parts)
     if cond is t.false:
         return None
-    amount = t.const(INT, 1) if limit.amount is None else as_term(t, ev.plain(ev.eval(limit.amount)))
+    amount = t.const(INT, 1) if limit.amount is None else t.to_real(as_term(t, ev.plain(ev.eval(limit.amount))))
     return Share(pos, t.and_(cond, ev.defined()), amount)
 
 

@@ -11,6 +11,7 @@ from cfrc.verify.clauses import clause_evaluator, writes
 from cfrc.verify.quantified import Quantified
 from cfrc.verify.runs import Read, Run, match
 from cfrc.verify.shapes import Scalar, Shape, equal
+from cfrc.verify.state import Write
 from cfrc.verify.terms import BOOL, Term
 
 if TYPE_CHECKING:

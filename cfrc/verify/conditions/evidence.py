@@ -82,7 +82,7 @@ def coverage_claims(paths: Paths) -> Iterator[Finding]:
     for run in paths.runs:
         for name in run.call.covers:
             o = assignments.by_name.get(name)
-            if o is not None and run.pos not in serves[name]:
+            if o is not None and run.pos not in serves[name] and run.called is not paths.terms.false:
                 yield Finding(
                     code="CFRC-COV006",
                     kind="coverage",

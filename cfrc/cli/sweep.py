@@ -49,9 +49,9 @@ def command(
 
     Each line of a file is one run: {"id", "request", "actions": [{"name", "arguments", "result", "write", "error"?}]}.
     For every cut the calls before it make the contract, and the calls after it the proposal. With --whole, all calls
-    are the proposal and the contract is what they changed; then a call that a later one requires is left out, moved, swapped
-    or replaced. Exit code 0: every case has the verdict that the record supports, every fault is named, nothing is
-    undecided; 3: something is undecided; 1: else.
+    are the proposal and the contract is what they changed; then a call that a later one requires is left out, moved,
+    swapped or replaced. Exit code 0: every case has the verdict that the record supports, every fault is named, nothing
+    is undecided; 3: something is undecided; 1: else.
     """
     from cfrc.adapters.runs import RunProblem, read_runs
     from cfrc.cli.inputs import source_of

@@ -31,8 +31,8 @@ KINDS: Mapping[str, str] = {
 
 class Run:
     """One run being judged. ``env`` reads the contract's names and the current state; ``initial`` is the freeze state
-    (a ``holds`` of a volatile fluent is not known there: Init, semantics §2). ``evidence`` lists what was caused and witnessed, by effect and
-    identity."""
+    (a ``holds`` of a volatile fluent is not known there: Init, semantics §2). ``evidence`` lists what was caused and
+    witnessed, by effect and identity."""
 
     def __init__(self, book: Rulebook, machine: Machine) -> None:
         self.book = book

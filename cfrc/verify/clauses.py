@@ -130,7 +130,8 @@ def writes(
     observed: bool = False,
     bound: Mapping[str, Shape] | None = None,
 ) -> list[Write]:
-    """The clause's writes (or observations) for every binding of its generators; ``bound`` are variables bound already."""
+    """The clause's writes (or observations) for every binding of its generators; ``bound`` are variables bound
+    already."""
     t = paths.terms
     fluent = paths.domain.fluents[clause.fluent]
     found = []

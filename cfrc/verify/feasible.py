@@ -194,8 +194,8 @@ def _unknown_receipts(paths: Paths, o: Obligation) -> dict[str, Shape]:
 
 
 def obviously_satisfiable(t: Terms, formula: Term) -> bool:
-    """Whether the formula is a conjunction of comparisons of unknowns, each asked about once, with literals: then values
-    for them can be picked one by one."""
+    """Whether the formula is a conjunction of comparisons of unknowns, each asked about once, with literals: then
+    values for them can be picked one by one."""
     seen: set[int] = set()
     for part in formula.args if formula.op == "and" else (formula,):
         atom = part.args[0] if part.op == "not" else part

@@ -1,7 +1,7 @@
 """Turns a contract's names into the values they stand for, wherever an expression of the contract mentions them.
 
-Every name has a concrete value, so ``owes made(x)`` and ``owes made("x1")`` mean the same; spelled out, both are found by
-hashing. Contracts that were loaded from text are spelled out already; those built in memory may not be.
+Every name has a concrete value, so ``owes made(x)`` and ``owes made("x1")`` mean the same; spelled out, both are found
+by hashing. Contracts that were loaded from text are spelled out already; those built in memory may not be.
 """
 
 from __future__ import annotations

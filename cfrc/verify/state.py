@@ -48,7 +48,8 @@ class World:
     cells: dict[tuple[str, Key], list[Write]] = field(default_factory=lambda: defaultdict(list))
     open: dict[str, list[Write]] = field(default_factory=lambda: defaultdict(list))
     rows: dict[str, list[tuple[int, Callable[[], list[Write]]]]] = field(default_factory=lambda: defaultdict(list))
-    """Pins of every row of an opaque collection, by fluent: the observer's position, and the rows that are read so far."""
+    """Pins of every row of an opaque collection, by fluent: the observer's position, and the rows that are read so
+    far."""
     all: dict[str, list[Write]] = field(default_factory=lambda: defaultdict(list))
 
     def key(self, args: tuple[Shape, ...]) -> Key:

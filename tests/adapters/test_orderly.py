@@ -113,7 +113,10 @@ def test_the_proposal_waits_expects_and_copies() -> None:
 
 
 def test_an_exchange_relies_on_the_stock_that_its_preview_shows() -> None:
-    for name, shown in (("exchange-the-mug", " not present(c3."), ("exchange-out-of-stock", "rejected and present(c3.")):
+    for name, shown in (
+        ("exchange-the-mug", " not present(c3."),
+        ("exchange-out-of-stock", "rejected and present(c3."),
+    ):
         case = case_of(name)
         assert case.proposal is not None
         assert shown in proposal_text(case.proposal)

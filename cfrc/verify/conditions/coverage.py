@@ -70,8 +70,8 @@ def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Con
 
 
 def _certain(paths: Paths, assignments: Assignments, o: Obligation, terminal: Terminal, done: Term) -> Conditions:
-    """The copy-through case: first only the receipts that match by construction; the others, which may turn out to match,
-    are considered only where these do not suffice."""
+    """The copy-through case: first only the receipts that match by construction; the others, which may turn out to
+    match, are considered only where these do not suffice."""
     t = paths.terms
     certain = assignments.certainly(o)
 

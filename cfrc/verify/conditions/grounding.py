@@ -106,10 +106,9 @@ def leaves(e: ex.Expr, bound: dict[str, list[Leaf]] | None = None) -> list[Leaf]
 
 
 def _argument(paths: Paths, evidence: Evidence, call: Call, p: Param, given: ex.Expr) -> Iterator[Finding]:
-    identifier = ty.holds_identifier(p.type)
     for x in leaves(given):
         if x.kind == "computed":
-            if identifier:
+            if ty.holds_identifier(x.expr.type):
                 yield _finding(
                     "GRD003", call, p, x.expr.span,
                     f"`{p.name}` is an identifier (`{p.type}`) and must be copied from a source, not computed",

@@ -1,7 +1,5 @@
 """The brute-force reference judges small hand-written cases right: what is no fault, and one case for each code."""
 
-# ruff: noqa: E501 (one case a line reads better than one case a screen)
-
 from __future__ import annotations
 
 from dataclasses import replace

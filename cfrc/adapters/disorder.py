@@ -206,8 +206,21 @@ def loosen(view: _Run) -> Iterator[Mutant]:
             if isinstance(n, Call) and int(n.id[1:]) in needed:
                 left = edit(left, replace(n, after=tuple(a for a in n.after if a != f"c{p}")))
         if any(f"c{p}" not in _ancestors(left, f"c{n}") for n in needed):
+            fine = _prepared_otherwise(view, p, left)
             kinds = frozenset({"dependency", "preservation"})
-            yield Mutant(f"leave {view.kind(p)} unordered", f"c{p}", left, kinds)
+            yield Mutant(f"leave {view.kind(p)} unordered", f"c{p}", left, kinds, equivalent=fine)
+
+
+def _prepared_otherwise(view: _Run, p: int, left: Proposal) -> str | None:
+    """Why the order of a preparation does not matter: without it, an earlier one serves that is still in order."""
+    calls = [c for c in view.calls if c.index != p]
+    numbered = tuple(replace(c, index=i) for i, c in enumerate(calls))
+    history = History(view.case.history.domain, replace(view.case.history.run, calls=numbered))
+    for call in numbered:
+        before = _ancestors(left, calls[call.index].id)
+        if not all(calls[q.index].id in before for q in _preparations(history, call)):
+            return None
+    return _no_fault(history)
 
 
 def _ancestors(proposal: Proposal, node: str) -> set[str]:

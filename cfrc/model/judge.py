@@ -9,12 +9,15 @@ as that needs no outcome (``index`` is the number of events).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 
 from cfrc.model.closing import close
 from cfrc.model.contract import Approval, Contract
+from cfrc.model.coverage import Evidence
 from cfrc.model.evaluate import equal
 from cfrc.model.graph import Proposal
+from cfrc.model.instances import Instance
 from cfrc.model.machine import Machine, Step
 from cfrc.model.plan import identifiers, prepare
 from cfrc.model.rulebook import Rulebook, make_rulebook
@@ -42,10 +45,14 @@ class Replayer:
 
     def replay(self, scenario: Scenario) -> Trace:
         """The trace of a scenario. One that is no run of the semantics gives an illegal trace, never an error."""
+        return self.examine(scenario)[0]
+
+    def examine(self, scenario: Scenario) -> tuple[Trace, Mapping[str, Mapping[Instance, list[Evidence]]]]:
+        """The trace, and what the run is evidence of: by effect and identity."""
         try:
             machine = Machine(self.plan, scenario.world)
         except Illegal as problem:
-            return Trace(False, str(problem), (), False)
+            return Trace(False, str(problem), (), False), {}
         run = Run(self.book, machine)
         try:
             for event in scenario.events:
@@ -54,8 +61,8 @@ class Replayer:
                 self._step(run, event)
             ended, terminals = self._finish(run, scenario)
         except Illegal as problem:
-            return self._trace(run, False, str(problem), False, ())
-        return self._trace(run, True, None, ended, terminals)
+            return self._trace(run, False, str(problem), False, ()), {}
+        return self._trace(run, True, None, ended, terminals), run.evidence
 
     def _trace(self, run: Run, legal: bool, problem: str | None, ended: bool, terminals: tuple[str, ...]) -> Trace:
         outcomes = {n: _WORDS.get(s, s) for n, s in run.machine.state.status.items()}

@@ -188,7 +188,7 @@ def _flowing(plan: Plan) -> set[str]:
             # a guard decides whether the call is made: what it reads flows there as well
             sources = [*node.args.values(), *([node.when] if node.when is not None else [])]
             read = {x.node for e in sources for x in walk(e) if isinstance(x, NodeResult)}
-            queue.extend(read & set(plan.nodes))
+            queue.extend(n for n in read if n in plan.nodes)
     return found
 
 

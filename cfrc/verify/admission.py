@@ -33,6 +33,7 @@ from cfrc.verify.conditions import (
 )
 from cfrc.verify.decide import Decider
 from cfrc.verify.frame import Frame
+from cfrc.verify.ground import Ground
 from cfrc.verify.needed import needs
 from cfrc.verify.paths import Paths
 from cfrc.verify.reach import unreachable
@@ -85,6 +86,7 @@ class Admission:
         self.today = today if today is not None else datetime.now(UTC)
         self.supported = support(contract, budget=budget, today=self.today)
         self._frame = Frame(Terms(fold=normalize), contract)
+        self._ground = Ground(self._frame.contract) if normalize else None
 
     def admit(self, proposal: Proposal, advice: bool = False) -> Verdict:
         """Judges one proposal; see :func:`admit`."""
@@ -102,6 +104,11 @@ class Admission:
         idle = not any(isinstance(n, Call) for n in proposal.nodes)
         if own.status is Status.WITHHELD or (own.status is not Status.ADMITTED and idle):
             return Verdict(own.status, contract.name, proposal.name, own.findings, stats=own.stats)
+        if self._ground is not None and own.status is Status.ADMITTED:
+            quick = self._ground.admit(proposal, self.today)
+            if quick is not None:
+                stats = Stats(quick.questions, quick.questions, 0, perf_counter() - start)
+                return Verdict(own.status, contract.name, proposal.name, (), quick.needed, quick.unneeded, stats)
         paths = Paths(self._frame, proposal)
         decider = Decider(paths, self.budget, self.today)
         findings = [*typing.findings(contract.domain, proposal), *static.findings(paths), *grounding.findings(paths)]

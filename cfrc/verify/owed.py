@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Obligation
+from cfrc.model.values import Value
 
 
 def effect_goals(o: Obligation) -> list[EffectGoal]:
@@ -22,3 +23,9 @@ def references(o: Obligation) -> set[str]:
 def literal_key(goal: EffectGoal) -> bool:
     """Whether the goal is fully literal: such goals are looked up by hashing."""
     return all(isinstance(a, ex.Lit) for a in goal.args)
+
+
+def literal_args(g: EffectGoal) -> tuple[Value, ...] | None:
+    """The argument values of a fully literal goal."""
+    values = tuple(a.value for a in g.args if isinstance(a, ex.Lit))
+    return values if len(values) == len(g.args) else None

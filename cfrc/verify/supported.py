@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from time import perf_counter
 
-from cfrc.model import expr as ex
-from cfrc.model.contract import Contract, EffectGoal, Obligation
+from cfrc.model.contract import Contract, Obligation
 from cfrc.model.graph import Proposal
 from cfrc.model.show import show_instance, show_value
 from cfrc.model.values import Value
@@ -21,7 +20,7 @@ from cfrc.verify.assignment import Assignments
 from cfrc.verify.condition import spans
 from cfrc.verify.feasible import Feasibility
 from cfrc.verify.frame import Frame
-from cfrc.verify.owed import effect_goals, references
+from cfrc.verify.owed import effect_goals, literal_args, references
 from cfrc.verify.paths import Paths
 from cfrc.verify.spelled import spelled_out
 from cfrc.verify.terms import Terms
@@ -134,12 +133,6 @@ def _kept(c: Contract) -> Iterator[Finding]:
                     "an obligation with a discharging receipt is not open",
                     o.span, o.name, ("kept here", identities[g.effect, args].span),  # type: ignore[attr-defined]
                 )  # fmt: skip
-
-
-def literal_args(g: EffectGoal) -> tuple[Value, ...] | None:
-    """The argument values of a fully literal goal."""
-    values = tuple(a.value for a in g.args if isinstance(a, ex.Lit))
-    return values if len(values) == len(g.args) else None
 
 
 def _cycles(c: Contract) -> Iterator[Finding]:

@@ -22,6 +22,7 @@ from cfrc.verify.condition import spans
 from cfrc.verify.paths import Paths
 from cfrc.verify.shapes import equal as same
 from cfrc.verify.shapes import literal
+from cfrc.verify.view import GraphView
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +49,18 @@ class Evidence:
         return [o for u, o in self.by_value.get(value, ()) if u == plain or ty.fits(u, t)]
 
 
-def findings(paths: Paths) -> Iterator[Finding]:
-    evidence = _evidence(paths)
-    for run in paths.runs:
+def findings(graph: GraphView) -> Iterator[Finding]:
+    evidence = _evidence(graph)
+    for run in graph.runs:
         for p in run.tool.params if run.tool is not None else ():
             given = run.call.args.get(p.name)
             if given is not None and not p.free:
-                yield from _argument(paths, evidence, run.call, p, given)
+                yield from _argument(graph, evidence, run.call, p, given)
 
 
-def _evidence(paths: Paths) -> Evidence:
+def _evidence(graph: GraphView) -> Evidence:
     found = Evidence()
-    c = paths.contract
+    c = graph.contract
     for n in c.names.values():
         found.add(n.value, n.type, n.origin)
     for f in c.facts:
@@ -105,7 +106,7 @@ def leaves(e: ex.Expr, bound: dict[str, list[Leaf]] | None = None) -> list[Leaf]
     return [Leaf("computed", e)]
 
 
-def _argument(paths: Paths, evidence: Evidence, call: Call, p: Param, given: ex.Expr) -> Iterator[Finding]:
+def _argument(graph: GraphView, evidence: Evidence, call: Call, p: Param, given: ex.Expr) -> Iterator[Finding]:
     for x in leaves(given):
         if x.kind == "computed":
             if ty.holds_identifier(x.expr.type):
@@ -117,11 +118,11 @@ def _argument(paths: Paths, evidence: Evidence, call: Call, p: Param, given: ex.
         elif x.kind == "literal":
             yield from _literal(evidence, call, p, x.expr)
         elif x.kind == "name":
-            name = paths.contract.names.get(x.node)
+            name = graph.contract.names.get(x.node)
             if name is not None:
-                yield from _origin(call, p, x, name.origin, f"`{x.node}`", name.span, paths)
-        else:
-            yield from _node(paths, evidence, call, p, x)
+                yield from _origin(call, p, x, name.origin, f"`{x.node}`", name.span, graph)
+        elif isinstance(graph, Paths):
+            yield from _node(graph, evidence, call, p, x)
 
 
 def _literal(evidence: Evidence, call: Call, p: Param, e: ex.Expr) -> Iterator[Finding]:
@@ -144,13 +145,13 @@ def _literal(evidence: Evidence, call: Call, p: Param, e: ex.Expr) -> Iterator[F
 
 
 def _origin(
-    call: Call, p: Param, x: Leaf, origin: Origin | None, what: str, span: Span | None, paths: Paths
+    call: Call, p: Param, x: Leaf, origin: Origin | None, what: str, span: Span | None, graph: GraphView
 ) -> Iterator[Finding]:
     if origin is None:
         yield _finding("GRD001", call, p, x.expr.span, f"{what} has no declared source", "add `from …` to it", span)
         return
     full = replace(origin, path=(*origin.path, *x.path))
-    if _trusted_receipt(paths, call, p, full):
+    if _trusted_receipt(graph, call, p, full):
         return
     if not _allows(p, full):
         yield _refusal(call, p, x.expr.span, what, False, spans((what, span)))
@@ -202,12 +203,12 @@ def _refuses_quote(p: Param, origin: Origin) -> bool:
     return p.unquoted and not explicit
 
 
-def _trusted_receipt(paths: Paths, call: Call, p: Param, origin: Origin) -> bool:
+def _trusted_receipt(graph: GraphView, call: Call, p: Param, origin: Origin) -> bool:
     if origin.kind != "receipt" or origin.tool is None:
         return False
     return any(
         t.tool == origin.tool and (t.for_tool, t.for_param) == (call.tool, p.name) and _same_args(t.args, origin.args)
-        for t in paths.contract.trusts
+        for t in graph.contract.trusts
     )
 
 

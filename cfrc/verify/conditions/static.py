@@ -12,26 +12,26 @@ from cfrc.model.graph import Call, Fault, Terminal
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import spans
 from cfrc.verify.order import find_cycle, mentioned, sources
-from cfrc.verify.paths import Paths
 from cfrc.verify.suggest import did_you_mean
+from cfrc.verify.view import GraphView
 
 
-def findings(paths: Paths) -> Iterator[Finding]:
-    yield from _answers(paths)
-    for f in paths.proposal.faults:
+def findings(graph: GraphView) -> Iterator[Finding]:
+    yield from _answers(graph)
+    for f in graph.proposal.faults:
         yield _fault(f, None)
-    for n in paths.proposal.nodes:
+    for n in graph.proposal.nodes:
         for f in n.faults:
             yield _fault(f, n.id)
-    yield from _authority(paths)
-    yield from _dangling(paths)
-    yield from _cycle(paths)
-    yield from _terminal_dependencies(paths)
-    yield from _claims(paths)
+    yield from _authority(graph)
+    yield from _dangling(graph)
+    yield from _cycle(graph)
+    yield from _terminal_dependencies(graph)
+    yield from _claims(graph)
 
 
-def _answers(paths: Paths) -> Iterator[Finding]:
-    p, c = paths.proposal, paths.contract
+def _answers(graph: GraphView) -> Iterator[Finding]:
+    p, c = graph.proposal, graph.contract
     if p.answers is not None and p.answers != c.digest:
         yield Finding(
             code="CFRC-TYP010",
@@ -47,26 +47,26 @@ def _fault(f: Fault, node: str | None) -> Finding:
     return Finding(code=code, kind=f.kind, message=f.message, help=f.help, where=f.span, node=node)
 
 
-def _authority(paths: Paths) -> Iterator[Finding]:
-    allowed = set(paths.contract.allow)
-    for n in paths.proposal.nodes:
+def _authority(graph: GraphView) -> Iterator[Finding]:
+    allowed = set(graph.contract.allow)
+    for n in graph.proposal.nodes:
         if isinstance(n, Call) and n.tool not in allowed:
             hint = did_you_mean(n.tool, allowed)
             yield Finding(
                 code="CFRC-AUT001",
                 kind="authority",
-                message=f"`{n.tool}` is not among the tools that `{paths.contract.name}` allows",
+                message=f"`{n.tool}` is not among the tools that `{graph.contract.name}` allows",
                 help=hint or ("allowed: " + (", ".join(f"`{a}`" for a in sorted(allowed)) or "nothing")),
                 where=n.span,
                 node=n.id,
-                clauses=spans(("the contract", paths.contract.span)),
+                clauses=spans(("the contract", graph.contract.span)),
             )
 
 
-def _dangling(paths: Paths) -> Iterator[Finding]:
+def _dangling(graph: GraphView) -> Iterator[Finding]:
     """Names of steps that are not in the graph, unless resolution has reported the node already."""
-    known = {n.id for n in paths.proposal.nodes}
-    for n in paths.proposal.nodes:
+    known = {n.id for n in graph.proposal.nodes}
+    for n in graph.proposal.nodes:
         if any(f.code.endswith("DEP001") for f in n.faults):
             continue
         wanted = set(n.after or ()) | mentioned(n.when)
@@ -83,11 +83,11 @@ def _dangling(paths: Paths) -> Iterator[Finding]:
             )
 
 
-def _cycle(paths: Paths) -> Iterator[Finding]:
-    cycle = paths.order.cycle or _through_terminal(paths)
+def _cycle(graph: GraphView) -> Iterator[Finding]:
+    cycle = graph.order.cycle or _through_terminal(graph)
     if cycle:
         loop = " -> ".join(f"`{n}`" for n in (*reversed(cycle), cycle[-1]))
-        node = next(n for n in paths.proposal.nodes if n.id == cycle[0])
+        node = next(n for n in graph.proposal.nodes if n.id == cycle[0])
         yield Finding(
             code="CFRC-DEP002",
             kind="dependency",
@@ -98,10 +98,10 @@ def _cycle(paths: Paths) -> Iterator[Finding]:
         )
 
 
-def _through_terminal(paths: Paths) -> tuple[str, ...]:
+def _through_terminal(graph: GraphView) -> tuple[str, ...]:
     """A cycle that passes a terminal; only where something depends on one (which is a finding as well)."""
-    terminals = {t.id for t in paths.order.terminals}
-    wanted = {n.id: _needs(n) for n in paths.proposal.nodes}
+    terminals = {t.id for t in graph.order.terminals}
+    wanted = {n.id: _needs(n) for n in graph.proposal.nodes}
     if not any(terminals & needs for needs in wanted.values()):
         return ()
     return find_cycle({n: [p for p in needs if p in wanted] for n, needs in wanted.items()})
@@ -111,9 +111,9 @@ def _needs(n: Call | Terminal) -> set[str]:
     return {*(n.after or ()), *mentioned(n.when), *(sources(n) if isinstance(n, Call) else ())}
 
 
-def _terminal_dependencies(paths: Paths) -> Iterator[Finding]:
-    terminals = {t.id for t in paths.order.terminals}
-    for n in paths.proposal.nodes:
+def _terminal_dependencies(graph: GraphView) -> Iterator[Finding]:
+    terminals = {t.id for t in graph.order.terminals}
+    for n in graph.proposal.nodes:
         needs = set(n.after or ())
         exprs = [n.when, *(n.args.values() if isinstance(n, Call) else ())]
         for e in exprs:
@@ -130,12 +130,12 @@ def _terminal_dependencies(paths: Paths) -> Iterator[Finding]:
                 )
 
 
-def _claims(paths: Paths) -> Iterator[Finding]:
-    known = {o.name for o in paths.contract.obligations}
-    reported = {f.code for n in paths.proposal.nodes for f in n.faults}
+def _claims(graph: GraphView) -> Iterator[Finding]:
+    known = {o.name for o in graph.contract.obligations}
+    reported = {f.code for n in graph.proposal.nodes for f in n.faults}
     if "EVD005" in reported or "CFRC-EVD005" in reported:
         return
-    for n in paths.proposal.nodes:
+    for n in graph.proposal.nodes:
         for claim in n.claims if isinstance(n, Terminal) else n.covers:
             if claim not in known:
                 yield Finding(

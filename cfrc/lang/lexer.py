@@ -88,7 +88,7 @@ class _Lexer:
             elif kind == "STRING":
                 tokens.append(("STRING", self.string(m.group(), at), at, after))
             elif kind != "SPACE":
-                after = self.number(str(kind), at, after)
+                after = self.number(str(kind), at, after, end)
             if len(tokens) > MAX_TOKENS:
                 self.complain("SYN012", f"more than {MAX_TOKENS:,} tokens", at, at + 1, "split the file and import it")
                 break
@@ -116,9 +116,9 @@ class _Lexer:
         what = "lone carriage return" if c == "\r" else f"character U+{ord(c):04X}"
         self.complain("SYN008", f"{what} is not allowed in a source file", at, at + 1, _escape_help(c))
 
-    def number(self, kind: str, at: int, after: int) -> int:
+    def number(self, kind: str, at: int, after: int, end: int) -> int:
         """A number, date, time or duration: it must stand alone, be of bounded size and exist in the calendar."""
-        rest = _AFTER_NUMBER.match(self.text, after)
+        rest = _AFTER_NUMBER.match(self.text, after, end)
         text = self.text[at:after]
         if rest:
             after = rest.end()

@@ -145,8 +145,8 @@ class ContractBuilder(SharedBuilder):
         fields = self.clauses(parts)
         return t.OriginNode("receipt", None, receipt, path or (), **fields, span=self.span(s, e))
 
-    def on_of_tool(self, s: int, e: int, tool: t.Name) -> Clause:
-        return Clause("tool", tool, self.span(s, e))
+    def on_of_call(self, s: int, e: int, call: t.Pattern) -> Clause:
+        return Clause("call", call, self.span(s, e))
 
     def on_quoted_range(self, s: int, e: int, first: t.Number, last: t.Number) -> Clause:
         return Clause("quoted", (first, last), self.span(s, e))

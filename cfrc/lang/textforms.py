@@ -52,11 +52,11 @@ def contract_to_text(contract: Contract) -> str:
     lines += [f"request {quote(contract.request)}"] if contract.request else []
     lines += [f"as of {_moment(contract.as_of)}"] if contract.as_of is not None else []
     lines += [f"head {quote(contract.head)}"] if contract.head is not None else []
-    lines += [_name(n) for n in contract.names.values()]
+    lines += [_name(n, d) for n in contract.names.values()]
     lines += [_kept(k, d) for k in contract.kept]
     lines += [_fact(f, d) for f in contract.facts]
     lines += [_doubt(x, d) for x in contract.doubts]
-    lines += [_owes(o, names, i) for i, o in enumerate(contract.obligations, 1)]
+    lines += [_owes(o, names, d, i) for i, o in enumerate(contract.obligations, 1)]
     lines += [f"allow {', '.join(contract.allow)}"] if contract.allow else []
     lines += [_licence(x, names) for x in contract.scope or ()]
     lines += [_limit(x, names) for x in contract.limits]
@@ -100,7 +100,7 @@ def _id(text: str) -> str:
     return text if _NAME.fullmatch(text) else quote(text)
 
 
-def _origin(o: Origin | None) -> str:
+def _origin(o: Origin | None, domain: Domain) -> str:
     if o is None:
         return ""
     if o.kind == "user":
@@ -108,10 +108,14 @@ def _origin(o: Origin | None) -> str:
     if o.kind == "policy":
         return " from policy"
     path = "".join(f".{p}" for p in o.path)
-    tool = f" of {o.tool}" if o.tool is not None else ""
+    tool = f" of {_of(o.tool, o.args, domain)}" if o.tool is not None else ""
     quoted = f" quoted {o.quoted[0]}..{o.quoted[1]}" if o.quoted is not None else ""
     status = f" {o.status}" if o.status is not None else ""
     return f" from receipt {_id(o.receipt or '')}{path}{tool}{quoted}{status}"
+
+
+def _of(tool: str, args: tuple[Value | None, ...] | None, domain: Domain) -> str:
+    return tool if args is None else _some_args(tool, args, domain)
 
 
 def _pattern(name: str, args: Iterable[str | Expr | None], names: Names) -> str:
@@ -129,26 +133,32 @@ def _tool_call(tool: str, args: Iterable[tuple[str, Value]], domain: Domain) -> 
     return f"{tool}({', '.join(f'{n}: {unparse_value(v, types[n])}' for n, v in args)})"
 
 
-def _name(n: Name) -> str:
+def _some_args(tool: str, args: tuple[Value | None, ...], domain: Domain) -> str:
+    """A call of which only some arguments are said."""
+    params = domain.tools[tool].params
+    return _tool_call(tool, [(p.name, v) for p, v in zip(params, args, strict=True) if v is not None], domain)
+
+
+def _name(n: Name, domain: Domain) -> str:
     word = "fixed" if n.fixed else "known"
     targets = f" for {', '.join(f'{tool}.{param}' for tool, param in n.targets)}" if n.targets else ""
-    return f"{word} {n.name}: {n.type} = {unparse_value(n.value, n.type)}{targets}{_origin(n.origin)}"
+    return f"{word} {n.name}: {n.type} = {unparse_value(n.value, n.type)}{targets}{_origin(n.origin, domain)}"
 
 
 def _kept(k: KeptEffect, domain: Domain) -> str:
-    return f"kept {_instance(k.effect, domain.effects[k.effect].params, k.args)}{_origin(k.origin)}"
+    return f"kept {_instance(k.effect, domain.effects[k.effect].params, k.args)}{_origin(k.origin, domain)}"
 
 
 def _fact(f: Fact, domain: Domain) -> str:
     fluent = domain.fluents[f.fluent]
     subject = _instance(f.fluent, fluent.params, f.args) if f.args else f.fluent
     word = "kept" if f.kept else "holds"
-    return f"{word} {subject} == {unparse_value(f.value, fluent.type)}{_origin(f.origin)}"
+    return f"{word} {subject} == {unparse_value(f.value, fluent.type)}{_origin(f.origin, domain)}"
 
 
 def _doubt(x: Doubt, domain: Domain) -> str:
     by = f" by {_tool_call(*x.call, domain)}" if x.call is not None else ""
-    return f"doubt {_instance(x.effect, domain.effects[x.effect].params, x.args)}{by}{_origin(x.origin)}"
+    return f"doubt {_instance(x.effect, domain.effects[x.effect].params, x.args)}{by}{_origin(x.origin, domain)}"
 
 
 def _goal(g: Goal, names: Names) -> str:
@@ -159,7 +169,7 @@ def _exists(exists: tuple[tuple[str, Type], ...]) -> str:
     return f" exists {', '.join(f'{n}: {t}' for n, t in exists)}" if exists else ""
 
 
-def _owes(o: Obligation, names: Names, position: int) -> str:
+def _owes(o: Obligation, names: Names, domain: Domain, position: int) -> str:
     generated = bool(_GENERATED.fullmatch(o.name)) and o.name.rstrip("_") == f"owes{position}"
     label = "" if generated else f"{o.name}: "
     goals = ", ".join(_goal(g, names) for g in o.goals)
@@ -169,7 +179,7 @@ def _owes(o: Obligation, names: Names, position: int) -> str:
     condition = f" if {unparse(o.condition, names)}" if o.condition is not None else ""
     before = f" before {', '.join(o.before)}" if o.before else ""
     shared = " shared" if o.shared else ""
-    return f"owes {label}{count}{what}{_exists(o.exists)}{where}{condition}{before}{shared}{_origin(o.origin)}"
+    return f"owes {label}{count}{what}{_exists(o.exists)}{where}{condition}{before}{shared}{_origin(o.origin, domain)}"
 
 
 def _licence(x: Licence, names: Names) -> str:
@@ -190,13 +200,11 @@ def _approval(a: Approval, domain: Domain) -> str:
     policy = f" policy {quote(a.policy)}" if a.policy is not None else ""
     expires = f" expires {_moment(a.expires)}" if a.expires is not None else ""
     word = "denied" if a.denied else "approved"
-    return f"{word} {_tool_call(a.tool, a.args, domain)}{policy}{expires}{_origin(a.origin)}"
+    return f"{word} {_tool_call(a.tool, a.args, domain)}{policy}{expires}{_origin(a.origin, domain)}"
 
 
 def _trust(x: Trust, domain: Domain) -> str:
-    params = domain.tools[x.tool].params
-    args = [(p.name, v) for p, v in zip(params, x.args, strict=True) if v is not None]
-    return f"trust {_tool_call(x.tool, args, domain)} for {x.for_tool}.{x.for_param}"
+    return f"trust {_some_args(x.tool, x.args, domain)} for {x.for_tool}.{x.for_param}"
 
 
 def _call(n: Call) -> str:

@@ -22,13 +22,13 @@ from cfrc.lang.nodes import (
 
 @dataclass(frozen=True, slots=True)
 class OriginNode(Node):
-    """``from user [turn 3]``, ``from policy``, ``from receipt c7[.path] [of tool] [quoted 271..293] [unknown]``."""
+    """``from user [turn 3]``, ``from policy``, ``from receipt c7[.path] [of tool[(args)]] [quoted 2..9] [unknown]``."""
 
     kind: OneOf["user", "receipt", "policy"]
     turn: Number | None = None
     receipt: Name | None = None
     path: tuple[Name, ...] = ()
-    tool: Name | None = None
+    call: Pattern | None = None
     quoted: tuple[Number, Number] | None = None
     status: Name | None = None
 

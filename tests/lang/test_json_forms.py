@@ -57,6 +57,9 @@ contract c for shop
     head "h"
     fixed order: Order = "O-1" for mail.order, get_order.order from user turn 3
     known to: Mail = "a@b.example" from receipt "c 1".contact of get_order quoted 1..9
+    known other: Mail = "c@d.example" from receipt c2.contact of get_order(order)
+    known third: Mail = "c@d.example" from receipt c3 of mail(_, "O-2", on: 2026-12-01)
+    known fourth: Mail = "c@d.example" from receipt c4 of mail()
     known ls: list[Line] = [{ item: "i", price: 0.1 }, { item: "j", price: 120, note: "n" }] from policy
     known opt: map[Status, int] = map({ void: 1, open: 2 }) from user
     known one_item: Item = "i" from user

@@ -125,6 +125,9 @@ def test_every_code_has_an_example() -> None:
         ('known z: Line = { item: "i", price: 1, colour: 2 }', "NAM006", "colour", None),
         ('known z: Status = cancelld', "NAM001", "cancelld", "`cancelled`"),
         ('known open: Status = shipped', "NAM011", "open", None),
+        ('known z: Order = "1" from receipt c0 of get_ordr', "NAM004", "get_ordr", "`get_order`"),
+        ('known z: Order = "1" from receipt c0 of get_order(ordr: "1")', "EXP004", "ordr", "`order`"),
+        ('known z: Order = "1" from receipt c0 of get_order(true)', "EXP001", "true", None),
     ],
 )  # fmt: skip
 def test_contract_items(item: str, code: str, place: str, help: str | None) -> None:

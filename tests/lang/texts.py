@@ -116,6 +116,7 @@ contract c for d
     fixed invoice: Invoice = "INV-42" for tool.param, t2.p from user turn 3
     known iban: Iban = "UK12" from receipt c0.a.b of rd quoted 271..293
     known other: Iban = "UK12" from receipt "c-0" unknown
+    known third: Iban = "UK12" from receipt c0 of rd(_, "x", path: "b.txt",) quoted 1..2
     known rest: list[int]
         = [1, 2]
     kept paid("INV", 1.0) from policy
@@ -155,6 +156,9 @@ ledger L for d
     denied f(a: _)
 
 check p without a, b undecided
+check p withheld
+check p without a complete
+check p fresh
 check contract c against L supported
 check contract c rejects only coverage, evidence("s-1")
 check contract c complete

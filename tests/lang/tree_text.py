@@ -157,11 +157,11 @@ def show(node: t.Node) -> str:
             return "from user" + opt("turn", turn)
         case t.OriginNode("policy"):
             return "from policy"
-        case t.OriginNode(_, _, receipt, path, tool, quoted, status):
+        case t.OriginNode(_, _, receipt, path, call, quoted, status):
             assert receipt is not None
             place = show(receipt) + "".join(f".{show(p)}" for p in path)
             part = f" quoted {show(quoted[0])}..{show(quoted[1])}" if quoted else ""
-            return f"from receipt {place}{opt('of', tool)}{part}{opt('', status)}"
+            return f"from receipt {place}{opt('of', call)}{part}{opt('', status)}"
         case t.Target(tool, param):
             return f"{show(tool)}.{show(param)}"
         case t.RequestItem(text):

@@ -156,7 +156,7 @@ origin = (
         st.none(),
         receipt_id,
         few(name),
-        maybe(name),
+        maybe(pattern),
         maybe(st.tuples(number, number)),
         maybe(status),
     )
@@ -232,7 +232,7 @@ def checked(target: str, words: list[str], **parts: Any) -> st.SearchStrategy[t.
 
 
 check = (
-    checked("proposal", ["admits", "undecided"], without=few(name))
+    checked("proposal", ["admits", "undecided", "withheld", "complete", "fresh"], without=few(name))
     | checked("contract", ["supported", "withheld", "complete", "fresh", "accepts"], against=maybe(name))
     | checked("claim", ["accepts"], claims=few(plain, 1), against=name)
 )

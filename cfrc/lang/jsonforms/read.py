@@ -149,10 +149,15 @@ class _Reader:
             turn=p.number(turn) if turn is not None else None,
             receipt=p.name(receipt) if receipt is not None else None,
             path=p.names(path) if path is not None else (),
-            tool=p.name(tool) if tool is not None else None,
+            call=self._of(tool, _given(m, "args")) if tool is not None else None,
             quoted=(quoted[0], quoted[1]) if quoted else None,
             status=p.name(status) if status is not None else None,
             span=p.span(j),
+        )
+
+    def _of(self, tool: Json, args: Json | None) -> t.Pattern:
+        return (
+            self.call(tool, args) if args is not None else t.Pattern(self.parts.name(tool), span=self.parts.span(tool))
         )
 
     def call(self, name: Json, args: Json | None) -> t.Pattern:

@@ -42,6 +42,9 @@ class OriginForm(Form):
     receipt: str | None = None
     path: list[Name] = []
     tool: Name | None = None
+    args: Annotated[
+        Arguments | None, Field(description="what is known of the arguments of the tool's call, by parameter")
+    ] = None
     status: Literal["success", "failure", "pending", "partial", "unknown"] | None = None
     quoted: Annotated[list[Natural], Field(min_length=2, max_length=2)] | None = None
 

@@ -58,11 +58,11 @@ def contract_to_json(contract: Contract, domain_file: str | None = None) -> dict
         "policy": contract.policy,
         "as_of": _moment(contract.as_of),
         "head": contract.head,
-        "names": [_name(n) for n in contract.names.values()],
+        "names": [_name(n, domain) for n in contract.names.values()],
         "kept": [_kept(k, domain) for k in contract.kept],
         "facts": [_fact(f, domain) for f in contract.facts],
         "doubts": [_doubt(d, domain) for d in contract.doubts],
-        "owes": [_obligation(o, names) for o in contract.obligations],
+        "owes": [_obligation(o, names, domain) for o in contract.obligations],
         "allow": list(contract.allow),
         "limits": [_limit(x, names) for x in contract.limits],
         "approvals": [_approval(a, domain) for a in contract.approvals],
@@ -81,20 +81,21 @@ def _moment(when: date | datetime | None) -> str | None:
     return scalars.show_time(when) if isinstance(when, datetime) else when.isoformat()
 
 
-def origin_to_json(origin: Origin | None) -> dict[str, Any] | None:
+def origin_to_json(origin: Origin | None, domain: Domain) -> dict[str, Any] | None:
     """The JSON form of ``from …``."""
     if origin is None:
         return None
     quoted = list(origin.quoted) if origin.quoted is not None else None
+    args = None if origin.tool is None or origin.args is None else _some(origin.tool, origin.args, domain)["args"]
     return {"kind": origin.kind} | _trim({
         "receipt": origin.receipt, "path": list(origin.path), "tool": origin.tool, "status": origin.status,
-    }) | {k: v for k, v in (("turn", origin.turn), ("quoted", quoted)) if v is not None}  # fmt: skip
+    }) | {k: v for k, v in (("turn", origin.turn), ("quoted", quoted), ("args", args)) if v is not None}  # fmt: skip
 
 
-def _name(name: Name) -> dict[str, Any]:
+def _name(name: Name, domain: Domain) -> dict[str, Any]:
     form = {"name": name.name, "type": str(name.type), "value": to_json(name.value, name.type)}
     targets = [f"{tool}.{param}" for tool, param in name.targets]
-    return form | _trim({"fixed": name.fixed, "for": targets, "from": origin_to_json(name.origin)})
+    return form | _trim({"fixed": name.fixed, "for": targets, "from": origin_to_json(name.origin, domain)})
 
 
 def _instance(params: Iterable[tuple[str, Type]], args: Iterable[Value]) -> dict[str, Any]:
@@ -106,9 +107,15 @@ def _call(tool: str, args: Iterable[tuple[str, Value]], domain: Domain) -> dict[
     return {"tool": tool, "args": {n: to_json(v, types[n]) for n, v in args}}
 
 
+def _some(tool: str, args: tuple[Value | None, ...], domain: Domain) -> dict[str, Any]:
+    """A call of which only some arguments are said."""
+    params = domain.tools[tool].params
+    return _call(tool, [(p.name, v) for p, v in zip(params, args, strict=True) if v is not None], domain)
+
+
 def _kept(kept: KeptEffect, domain: Domain) -> dict[str, Any]:
     args = _instance(domain.effects[kept.effect].params, kept.args)
-    return {"effect": kept.effect, "args": args} | _trim({"from": origin_to_json(kept.origin)})
+    return {"effect": kept.effect, "args": args} | _trim({"from": origin_to_json(kept.origin, domain)})
 
 
 def _fact(fact: Fact, domain: Domain) -> dict[str, Any]:
@@ -118,13 +125,13 @@ def _fact(fact: Fact, domain: Domain) -> dict[str, Any]:
         "args": _instance(fluent.params, fact.args),
         "value": to_json(fact.value, fluent.type),
     }
-    return form | _trim({"kept": fact.kept, "from": origin_to_json(fact.origin)})
+    return form | _trim({"kept": fact.kept, "from": origin_to_json(fact.origin, domain)})
 
 
 def _doubt(doubt: Doubt, domain: Domain) -> dict[str, Any]:
     form = {"effect": doubt.effect, "args": _instance(domain.effects[doubt.effect].params, doubt.args)}
     call = _call(*doubt.call, domain) if doubt.call is not None else None
-    return form | _trim({"by": call, "from": origin_to_json(doubt.origin)})
+    return form | _trim({"by": call, "from": origin_to_json(doubt.origin, domain)})
 
 
 def pattern_text(name: str, args: Iterable[str | Expr | None], names: Names) -> str:
@@ -139,7 +146,7 @@ def _goal(goal: Goal, names: Names) -> str:
     return unparse(goal.condition, names)
 
 
-def _obligation(o: Obligation, names: Names) -> dict[str, Any]:
+def _obligation(o: Obligation, names: Names, domain: Domain) -> dict[str, Any]:
     return {"name": o.name, "goals": [_goal(g, names) for g in o.goals]} | _trim({
         "choice": o.choice if o.choice != "all" else None,
         "count": o.count if o.count != 1 else None,
@@ -148,7 +155,7 @@ def _obligation(o: Obligation, names: Names) -> dict[str, Any]:
         "if": unparse(o.condition, names) if o.condition is not None else None,
         "before": list(o.before),
         "shared": o.shared,
-        "from": origin_to_json(o.origin),
+        "from": origin_to_json(o.origin, domain),
     })  # fmt: skip
 
 
@@ -173,14 +180,12 @@ def _limit(x: Limit, names: Names) -> dict[str, Any]:
 
 def _approval(a: Approval, domain: Domain) -> dict[str, Any]:
     return _call(a.tool, a.args, domain) | _trim({
-        "denied": a.denied, "expires": _moment(a.expires), "from": origin_to_json(a.origin),
+        "denied": a.denied, "expires": _moment(a.expires), "from": origin_to_json(a.origin, domain),
     }) | ({"policy": a.policy} if a.policy is not None else {})  # fmt: skip
 
 
 def _trust(x: Trust, domain: Domain) -> dict[str, Any]:
-    params = domain.tools[x.tool].params
-    args = [(p.name, v) for p, v in zip(params, x.args, strict=True) if v is not None]
-    return _call(x.tool, args, domain) | {"for": f"{x.for_tool}.{x.for_param}"}
+    return _some(x.tool, x.args, domain) | {"for": f"{x.for_tool}.{x.for_param}"}
 
 
 # --- proposals --------------------------------------------------------------------------------------------------------

@@ -5,47 +5,17 @@ from __future__ import annotations
 from datetime import date
 
 from cfrc.lang import tree as t
-from cfrc.lang.diagnostics import quoted
-from cfrc.lang.resolve.constants import NotConstant, constant
 from cfrc.lang.resolve.expressions import Resolver
 from cfrc.lang.resolve.lookups import tool_named
 from cfrc.lang.resolve.origins import origin
-from cfrc.lang.resolve.patterns import bind
 from cfrc.lang.resolve.problems import Problems
 from cfrc.lang.resolve.scope import Scope
+from cfrc.lang.resolve.values import call_values
 from cfrc.model.contract import Approval, Trust
-from cfrc.model.domain import Tool
 from cfrc.model.expr import Lit
 from cfrc.model.values import Value
 
 Call = tuple[str, tuple[tuple[str, Value], ...]]
-
-
-def call_values(
-    pattern: t.Pattern, tool: Tool, scope: Scope, problems: Problems, *, wildcards: bool, partial: bool
-) -> dict[str, Value] | None:
-    """The constant arguments by parameter; ``None`` after reporting what is wrong.
-
-    With ``wildcards``, ``_`` is allowed and leaves the parameter out. Unless ``partial``, left-out parameters take
-    their defaults, and one without default is missing (``EXP004``).
-    """
-    params = [(p.name, p.type) for p in tool.params]
-    before = len(problems.found)
-    bound = bind(problems, pattern.name, params, pattern.args or (), partial=True)
-    found: dict[str, Value] = {}
-    for p in tool.params:
-        node = bound.get(p.name)
-        if node is None and not partial:
-            if p.default is None:
-                problems.add("EXP004", f"{quoted(tool.name)} lacks its argument `{p.name}`", pattern.span)
-            elif isinstance(p.default, Lit):
-                found[p.name] = p.default.value
-        elif node is not None and not (wildcards and isinstance(node, t.Wildcard)):
-            try:
-                found[p.name] = constant(Resolver(problems), node, p.type, scope, f"argument `{p.name}`")
-            except NotConstant:
-                continue
-    return found if len(problems.found) == before else None
 
 
 def resolve_call(pattern: t.Pattern, scope: Scope, problems: Problems) -> Call | None:
@@ -71,7 +41,9 @@ def resolve_approval(item: t.ApprovalItem, scope: Scope, problems: Problems) -> 
     if values is None:
         return None
     policy = item.policy.value if item.policy is not None else None
-    return Approval(tool.name, tuple(values.items()), denied, policy, expires, origin(item.origin), item.span)
+    return Approval(
+        tool.name, tuple(values.items()), denied, policy, expires, origin(item.origin, scope, problems), item.span
+    )
 
 
 def resolve_trust(item: t.TrustItem, scope: Scope, problems: Problems) -> Trust | None:

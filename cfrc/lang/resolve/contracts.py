@@ -18,7 +18,19 @@ from cfrc.lang.resolve.patterns import bind
 from cfrc.lang.resolve.problems import Problems
 from cfrc.lang.resolve.scope import Scope
 from cfrc.lang.resolve.types_ import Types
-from cfrc.model.contract import Approval, Contract, Doubt, Fact, KeptEffect, Licence, Limit, Name, Obligation, Trust
+from cfrc.model.contract import (
+    Approval,
+    Contract,
+    Doubt,
+    Fact,
+    KeptEffect,
+    Licence,
+    Limit,
+    Name,
+    Obligation,
+    Origin,
+    Trust,
+)
 from cfrc.model.domain import Domain, Effect, Fluent
 from cfrc.model.expr import Expr, Lit
 from cfrc.model.types import Enum, Type
@@ -97,14 +109,14 @@ class _Contract:
         type_ = Types(self.problems, dict(self.domain.types)).resolve(item.type)
         self._ambiguous(item.name, type_)
         known: dict[str, Expr] = {n: Lit(value=k.value, type=k.type, span=k.span) for n, k in self.names.items()}
+        scope = Scope(self.domain, known)
         try:
-            value = constant(
-                Resolver(self.problems), item.value, type_, Scope(self.domain, known), f"value of `{name}`"
-            )
+            value = constant(Resolver(self.problems), item.value, type_, scope, f"value of `{name}`")
         except NotConstant:
             value = None
         targets = tuple(x for t_ in item.targets if (x := self._target(t_)) is not None)
-        self.names[name] = Name(name, type_, value, item.kind == "fixed", origin(item.origin), targets, item.span)
+        source = origin(item.origin, scope, self.problems)
+        self.names[name] = Name(name, type_, value, item.kind == "fixed", source, targets, item.span)
 
     def _ambiguous(self, name: t.Name, type_: Type) -> None:
         fluent = self.domain.fluents.get(name.text)
@@ -187,13 +199,16 @@ class _Contract:
                     continue
         return tuple(found) if len(self.problems.found) == before else None
 
+    def _origin(self, item: t.FactItem | t.DoubtItem) -> Origin | None:
+        return origin(item.origin, self.constants, self.problems)
+
     def _fact(self, item: t.FactItem) -> None:
         name = item.subject.name
         if item.value is None and item.kind == "kept" and name.text not in self.domain.fluents:
             effect = effect_named(name, self.domain, self.problems)
             args = self._values(item.subject, effect) if effect is not None else None
             if effect is not None and args is not None:
-                self.kept.append(KeptEffect(effect.name, args, origin(item.origin), item.span))
+                self.kept.append(KeptEffect(effect.name, args, self._origin(item), item.span))
             return
         fluent = fluent_named(name, self.domain, self.problems)
         if fluent is None:
@@ -210,7 +225,7 @@ class _Contract:
         except NotConstant:
             return
         if args is not None:
-            self.facts.append(Fact(fluent.name, args, value, item.kind == "kept", origin(item.origin), item.span))
+            self.facts.append(Fact(fluent.name, args, value, item.kind == "kept", self._origin(item), item.span))
 
     def _doubt(self, item: t.DoubtItem) -> None:
         effect = effect_named(item.effect.name, self.domain, self.problems)
@@ -219,7 +234,7 @@ class _Contract:
         if item.call is not None:
             call = resolve_call(item.call, self.constants, self.problems)
         if effect is not None and args is not None:
-            self.doubts.append(Doubt(effect.name, args, origin(item.origin), call, item.span))
+            self.doubts.append(Doubt(effect.name, args, self._origin(item), call, item.span))
 
     def _obligations(self, items: tuple[t.OwesItem, ...], names: list[str]) -> tuple[Obligation, ...]:
         found: dict[str, Obligation] = {}

@@ -106,7 +106,7 @@ def resolve_obligation(item: t.OwesItem, name: str, scope: Scope, known: list[st
         condition=r.condition(item.condition, scope),
         before=tuple(before),
         shared=item.shared,
-        origin=origin(item.origin),
+        origin=origin(item.origin, scope, problems),
         span=item.span,
     )
 

@@ -7,13 +7,14 @@ from typing import get_args
 
 from cfrc.lang import tree as t
 from cfrc.lang.diagnostics import quoted
-from cfrc.lang.resolve.calls import call_values, resolve_approval
+from cfrc.lang.resolve.calls import resolve_approval
 from cfrc.lang.resolve.constants import NotConstant, constant
 from cfrc.lang.resolve.expressions import Resolver
 from cfrc.lang.resolve.lookups import tool_named
 from cfrc.lang.resolve.problems import Problems
 from cfrc.lang.resolve.scope import Scope
 from cfrc.lang.resolve.types_ import Types
+from cfrc.lang.resolve.values import call_values
 from cfrc.model.contract import Approval
 from cfrc.model.domain import Domain, Tool
 from cfrc.model.expr import Expr, Lit

@@ -165,7 +165,9 @@ def _write(clause: FluentClause, env: Env, raw: Reader, sig: Signatures) -> Writ
     try:
         before = raw(clause.fluent, args)
     except LookupError:
-        raise Undefined(clause.value) from None
+        if not sig.present("fluent", clause.fluent, args):
+            raise Undefined(clause.value) from None
+        before = None  # nobody knows the old value: the new one may be known all the same
     delta = _delta(clause)
     if delta is None:
         value = evaluate(clause.value, env)

@@ -256,7 +256,7 @@ def equal(terms: Terms, a: Shape, b: Shape) -> Term:
             return equal(terms, b, a)
         case Fields(x), Fields(y):
             return terms.and_(*(equal(terms, x[n], y[n]) for n in x if n in y))
-        case Scalar(x), Scalar(y):
+        case Scalar(x), Scalar(y) if x.sort == y.sort or a.type.__class__ in _SCALAR:
             return terms.eq(x, y)
         case (Items() | Scalar(), Items() | Scalar()):
             if a.type != b.type and isinstance(a, Items) and isinstance(b, Items):

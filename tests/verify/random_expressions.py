@@ -329,6 +329,12 @@ class Maker:
 
 
 @st.composite
+def environments(draw: Draw) -> dict[str, Value]:
+    """Values for all variables."""
+    return environment(draw)
+
+
+@st.composite
 def questions(draw: Draw, depth: int = 3) -> tuple[Expr, dict[str, Value]]:
     """An expression of any type, and values for the variables that it may use."""
     made = Maker(draw).make(pick(draw, BOOL, BOOL, BOOL, *COMPARED), depth)

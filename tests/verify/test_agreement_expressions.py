@@ -6,20 +6,66 @@ which the expression has its concrete value; where nothing uninterpreted is left
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import date
+from typing import Literal
+
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfrc.model.evaluate import Env, Undefined, evaluate
-from cfrc.model.expr import Expr
+from cfrc.model.expr import Apply, Build, Comprehension, Expr, Generator, Lit, Var
 from cfrc.model.show import show_expr
+from cfrc.model.types import ANY, BOOL, DATE, DECIMAL, DURATION, INT, BagOf, ListOf, MapOf, Type
 from cfrc.model.values import Value
 from cfrc.verify.shapes import Shape, convert, equal, literal, unknown
 from cfrc.verify.solve import Session
 from cfrc.verify.symbolic import Evaluator
 from cfrc.verify.terms import Term, Terms
-from tests.verify.random_expressions import VARIABLES, questions
+from tests.verify.random_expressions import ITEM, ROW, VARIABLES, environments, questions
 
 BUDGET = 2_000_000
+
+
+def var(name: str) -> Var:
+    return Var(name=name, kind="name", type=VARIABLES[name])
+
+
+def each(kind: Literal["all", "any", "list", "map"], body: Expr, source: str, t: Type, key: Expr | None = None) -> Expr:
+    """``kind(body for x in source)``."""
+    of = VARIABLES[source]
+    item = of.key if isinstance(of, MapOf) else of.item if isinstance(of, ListOf | BagOf) else ANY
+    return Comprehension(kind=kind, body=body, generators=(Generator("x", item, var(source)),), key=key, type=t)
+
+
+X = Var(name="x", kind="bound", type=INT)
+HALF = Apply(op="div", args=(Lit(value=1, type=INT), X), type=DECIMAL)
+BELOW = Apply(op="<", args=(HALF, Lit(value=0, type=INT)), type=BOOL)
+
+PINNED: Mapping[str, Expr] = {
+    "a date moves by whole days": Apply(op="+", args=(var("day"), var("span")), type=DATE),
+    "dates differ by a duration": Apply(op="-", args=(var("day"), Lit(value=date(2026, 1, 1), type=DATE)), type=DURATION),
+    "a duration times a fraction": Apply(op="*", args=(var("span"), var("d")), type=DURATION),
+    "the least of a list": Apply(op="min", args=(var("ns"),), type=INT),
+    "of equal keys the last wins": Build(
+        kind="map", items=(var("n"), var("k")), keys=(var("i"), var("j")), type=MapOf(ITEM, INT)
+    ),
+    "equal keys count once": Apply(op="count", args=(each("map", X, "ns", MapOf(ITEM, INT), var("i")),), type=INT),
+    "`any` stops at the first true one": each("any", BELOW, "ns", BOOL),
+    "a bag lists its elements in order": each("list", X, "counts", ListOf(INT)),
+    "numbers of two kinds in lists": Apply(op="==", args=(var("ns"), var("ds")), type=BOOL),
+    "absent is no element": Apply(op="in", args=(var("oi"), var("items")), type=BOOL),
+    "an optional field that is left out is absent": Apply(
+        op="==",
+        args=(
+            Build(kind="record", items=(var("i"), var("d"), var("n")), names=("item", "amount", "n"), type=ROW),
+            var("row"),
+        ),
+        type=BOOL,
+    ),
+}
+"""Expressions that the encoder once got wrong."""
 
 
 def concrete(e: Expr, values: dict[str, Value]) -> tuple[bool, Value]:
@@ -113,3 +159,11 @@ def test_unknowns_have_a_model_with_the_concrete_value(
     question: tuple[Expr, dict[str, Value]], open_: frozenset[str], fold: bool
 ) -> None:
     assert on_unknowns(*question, open_, fold) is None
+
+
+@pytest.mark.parametrize("label", PINNED)
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(values=environments(), fold=st.booleans())
+def test_pinned(label: str, values: dict[str, Value], fold: bool) -> None:
+    assert on_literals(PINNED[label], values) is None
+    assert on_unknowns(PINNED[label], values, frozenset(VARIABLES), fold) is None

@@ -212,7 +212,14 @@ def loosen(view: _Run) -> Iterator[Mutant]:
 
 
 def _prepared_otherwise(view: _Run, p: int, left: Proposal) -> str | None:
-    """Why the order of a preparation does not matter: without it, an earlier one serves that is still in order."""
+    """Why the order of a preparation does not matter: without it, an earlier one serves that is still in order.
+
+    Only where preparing is unconditional: the proposal does not expect an earlier preview to have been accepted, and a
+    preview after its confirmation would undo that the confirmation used it up.
+    """
+    tool = view.calls[p].tool
+    if tool is None or any(s.when is not None for s in tool.sets):
+        return None
     calls = [c for c in view.calls if c.index != p]
     numbered = tuple(replace(c, index=i) for i, c in enumerate(calls))
     history = History(view.case.history.domain, replace(view.case.history.run, calls=numbered))

@@ -184,8 +184,10 @@ class Decider:
         # a call outside the question that cannot even be made would end the run before what is asked about
         ready = [x for run in self.paths.runs for x in run.ready]
         required = [x for run in self.paths.runs for x in run.required]
+        going_on = [x for run in self.paths.runs for x in run.cont]
         different: list[Term] = []
-        helps = [*([*required, *ready, *e] for e in self.easier()), *([*ready, *e] for e in self.easier())]
+        kinds = ([*ready, *required, *going_on], [*ready, *required], ready)
+        helps = [[*kind, *e] for kind in kinds for e in self.easier()]
         for extra in (*helps, *([different] * ATTEMPTS)):
             answer = self.session.check([*base, *extra])
             if answer.answer != "sat":

@@ -107,7 +107,11 @@ class Evaluator:
 
     def _node(self, e: ex.NodeResult) -> Shape:
         self.musts.append((e.node, self.terms.and_(*self.path)))
-        return self.results[e.node]
+        found = self.results.get(e.node)
+        if found is None:  # dangling, or behind a cycle: a finding of its own; nothing can be read there
+            self.define(self.terms.false)
+            return default(self.terms, e.type)
+        return found
 
     def _discharge(self, e: ex.Discharge) -> Shape:
         return self.discharges[e.obligation]

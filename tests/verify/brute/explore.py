@@ -36,7 +36,9 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``findings`` are (kind, code); ``done`` says whether some run ends in ``done``; ``runs`` show them.
+    """``findings`` are (kind, code), and ``runs`` show them; ``done`` says whether some run ends in ``done``.
+
+    ``returned`` are the calls that return in some run.
 
     ``exact`` is false when the graph is too broken to run: then only the findings of its text are known.
     """
@@ -46,6 +48,7 @@ class Report:
     exact: bool
     states: int
     runs: Mapping[Finding, Scenario] = field(default_factory=dict)
+    returned: frozenset[str] = frozenset()
 
     @property
     def admitted(self) -> bool:
@@ -74,7 +77,7 @@ def decide(contract: Contract, proposal: Proposal, limit: int = LIMIT) -> Report
     if not run.found and not run.done:
         run.found.add(("coverage", "COV002"))
     runs = {f: scenario(run.z, s) for f, s in run.runs.items()}
-    return Report(frozenset(run.found), run.done, True, len(run.visited), runs)
+    return Report(frozenset(run.found), run.done, True, len(run.visited), runs, frozenset(run.returned))
 
 
 class Run:
@@ -86,6 +89,7 @@ class Run:
         self.done = False
         self.visited: set[object] = set()
         self.runs: dict[Finding, State] = {}
+        self.returned: set[str] = set()
         self.covered: dict[str, set[str]] = {}
 
     def note(self, findings: set[Finding], state: State) -> None:
@@ -241,8 +245,11 @@ class Run:
         return len(states) + sum(any(True for _ in dischargers(self.z, p, state)) for p in parts)
 
     def _record_coverage(self, name: str, state: State) -> None:
-        """Notes which of its annotated obligations a call that returned bears out."""
-        if self.z.calls[name].covers and any(e.node == name and e.outcome == "ok" for e in state.log):
+        """Notes that a call returned, and which of its annotated obligations it bears out."""
+        if not any(e.node == name and e.outcome == "ok" for e in state.log):
+            return
+        self.returned.add(name)
+        if self.z.calls[name].covers:
             owed = [self.z.obligations[c] for c in self.z.calls[name].covers if c in self.z.obligations]
             met = self.covered.setdefault(name, set())
             for found in branch([state], lambda s: self._met_by(name, owed, s), self.z):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from cfrc.model.domain import Domain, EffectClause, FluentClause, Tool
 from cfrc.model.evaluate import Env, Undefined, elements, evaluate, holds
-from cfrc.model.expr import Expr, FluentRead, Generator
+from cfrc.model.expr import Expr, FluentRead, Generator, Var
 from cfrc.model.footprint import WILD, Wild, matches
 from cfrc.model.instances import Signatures, call_instances, failure_instances
 from cfrc.model.ledger import Status
@@ -126,7 +126,7 @@ def _bindings(generators: tuple[Generator, ...], env: Env, sure: bool) -> Iterat
     try:
         source = elements(evaluate(head.source, env), head.source)
     except Undefined as u:
-        if not sure or isinstance(u.expr, FluentRead):
+        if not sure or isinstance(u.expr, FluentRead | Var):
             yield None
         return
     for item in source:
@@ -138,7 +138,7 @@ def _value(e: Expr, env: Env, sure: bool) -> Value | Wild:
     try:
         return evaluate(e, env)
     except Undefined as u:
-        if sure and not isinstance(u.expr, FluentRead):
+        if sure and not isinstance(u.expr, FluentRead | Var):
             raise _Nothing from None
         return WILD
 
@@ -148,7 +148,7 @@ def _truth(e: Expr, env: Env, sure: bool) -> bool | None:
     try:
         return holds(e, env)
     except Undefined as u:
-        return False if sure and not isinstance(u.expr, FluentRead) else None
+        return False if sure and not isinstance(u.expr, FluentRead | Var) else None
 
 
 def _unknown(

@@ -147,13 +147,13 @@ def on_unknowns(e: Expr, values: dict[str, Value], open_: frozenset[str], fold: 
     return None
 
 
-@settings(max_examples=400, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, suppress_health_check=list(HealthCheck))
 @given(questions())
 def test_literals_fold_to_the_concrete_value(question: tuple[Expr, dict[str, Value]]) -> None:
     assert on_literals(*question) is None
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, suppress_health_check=list(HealthCheck))
 @given(questions(depth=2), st.frozensets(st.sampled_from(sorted(VARIABLES))), st.booleans())
 def test_unknowns_have_a_model_with_the_concrete_value(
     question: tuple[Expr, dict[str, Value]], open_: frozenset[str], fold: bool
@@ -162,7 +162,7 @@ def test_unknowns_have_a_model_with_the_concrete_value(
 
 
 @pytest.mark.parametrize("label", PINNED)
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 @given(values=environments(), fold=st.booleans())
 def test_pinned(label: str, values: dict[str, Value], fold: bool) -> None:
     assert on_literals(PINNED[label], values) is None

@@ -40,7 +40,7 @@ def disagreement(case: Case) -> str | None:
     return None
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_normalization_and_solver_agree(case: Case) -> None:
     assert disagreement(case) is None

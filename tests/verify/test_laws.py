@@ -17,7 +17,7 @@ from cfrc.testing.strategies import Case, cases
 from cfrc.verify.admission import admit
 from cfrc.verify.order import arrange
 
-law = settings(max_examples=20, suppress_health_check=list(HealthCheck))
+law = settings(max_examples=15, suppress_health_check=list(HealthCheck))
 
 
 def renamed(x: Any, names: Mapping[str, str]) -> Any:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from random import Random
+
 from cfrc.lang.load import load
-from cfrc.model.verdict import Verdict
+from cfrc.model.judge import Replayer
+from cfrc.model.simulate import simulations
+from cfrc.model.verdict import Status, Verdict
 from cfrc.source import Source
 from cfrc.verify.admission import admit
 
+RUNS = 10
+
 
 def judged(domain: str, contract: str, steps: str) -> Verdict:
-    """The verdict on a proposal of these steps. Both ways of deciding must say the same."""
+    """The verdict on a proposal of these steps. Both ways of deciding must say the same, and no random run of an
+    admitted proposal may go wrong."""
     text = f"domain d\n{domain}\ncontract z for d\n{contract}\nproposal h for z\n{steps}\n"
     spec = load(Source("<string>", text))
     verdict = admit(spec.contracts["z"], spec.proposals["h"])
     solved = admit(spec.contracts["z"], spec.proposals["h"], normalize=False)
     assert (verdict.status, errors(verdict)) == (solved.status, errors(solved))
+    if verdict.status is Status.ADMITTED:
+        replayer = Replayer(spec.contracts["z"], spec.proposals["h"])
+        for scenario in islice(simulations(spec.contracts["z"], spec.proposals["h"], Random(steps)), RUNS):
+            trace = replayer.replay(scenario)
+            assert trace.legal and not trace.violations, (scenario, trace.violations)
     return verdict
 
 

@@ -9,6 +9,7 @@ from cfrc.lang import tree as t
 from cfrc.lang.diagnostics import quoted
 from cfrc.lang.resolve.builtins import generators
 from cfrc.lang.resolve.constants import NotConstant, constant
+from cfrc.lang.resolve.echoes import echoes, with_echoes
 from cfrc.lang.resolve.expressions import Resolver
 from cfrc.lang.resolve.lookups import arguments, definite, effect_named, fluent_named
 from cfrc.lang.resolve.problems import Problems
@@ -17,7 +18,7 @@ from cfrc.lang.resolve.types_ import Types
 from cfrc.lang.resolve.typing import is_any, strip
 from cfrc.model.domain import Domain, EffectClause, FluentClause, Param, SourcePattern, Tool
 from cfrc.model.expr import TRUE, Expr, Generator, Lit, Var
-from cfrc.model.types import ANY, BagOf, ListOf, MapOf, RecordOf, Type, fits
+from cfrc.model.types import ANY, BagOf, ListOf, MapOf, RecordOf, Type
 
 Results = Mapping[str, Type | None]
 NO_RESULT = RecordOf(None, ())
@@ -41,10 +42,11 @@ def resolve_tool(node: t.ToolDecl, domain: Domain, results: Results, types: Type
     """The tool. ``results`` are the result types of all tools of the domain, by name."""
     result = types.resolve(node.result, echoes=True) if node.result is not None else NO_RESULT
     parameters = _params(node, domain, results, types, problems)
-    by_name = {p.name: p for p in parameters}
     variables: dict[str, Expr] = {p.name: Var(name=p.name, kind="param", type=p.type, span=p.span) for p in parameters}
     before = Scope(domain, variables)
-    after = before.inner({"result": Var(name="result", kind="result", type=result, span=node.span)})
+    whole = Var(name="result", kind="result", type=result, span=node.span)
+    after = before.inner({"result": whole})
+    echoed = echoes(node.result, whole, {p.name: p for p in parameters}, problems)
     found = _Clauses()
     for clause in node.clauses:
         _clause(clause, found, before, after, problems)
@@ -60,7 +62,7 @@ def resolve_tool(node: t.ToolDecl, domain: Domain, results: Results, types: Type
         result=result,
         actor=node.actor.text if node.actor is not None else "agent",
         requires=tuple(found.requires),
-        ensures=tuple(found.ensures),
+        ensures=tuple(with_echoes(found.ensures, echoed.said)),
         observes=tuple(found.fluents["observes"]),
         sets=tuple(found.fluents["sets"]),
         causes=tuple(found.effects["causes"]),
@@ -71,7 +73,7 @@ def resolve_tool(node: t.ToolDecl, domain: Domain, results: Results, types: Type
         approved=found.approved[0] if found.approved else None,
         idempotent=found.idempotent,
         grounds_nothing=node.grounds_nothing,
-        echoes=_echoes(node.result, result, by_name, problems),
+        echoes=echoed.paths,
         undeclared=node.kind == "write" and not writes and found.causes_nothing is None,
         span=node.span,
     )
@@ -128,43 +130,6 @@ def _path(path: tuple[t.Name, ...], type_: Type, problems: Problems) -> None:
             problems.add("NAM006", f"no field {quoted(name.text)} in {quoted(str(type_), 80)}", name.span, help)
             return
         type_ = found
-
-
-def _echoes(
-    node: t.TypeNode | None, result: Type, params: Mapping[str, Param], problems: Problems
-) -> dict[tuple[str, ...], str]:
-    """The result paths that repeat a parameter, from the ``echoes`` marks of the written result type."""
-    found: dict[tuple[str, ...], str] = {}
-    pending: list[tuple[tuple[str, ...], t.TypeNode, Type]] = [] if node is None else [((), node, result)]
-    while pending:
-        path, written, type_ = pending.pop()
-        match written:
-            case t.OptionalType(item=item):
-                pending.append((path, item, strip(type_)))
-            case t.AppliedType(args=args):
-                inner = strip(type_)
-                item_type = inner.value if isinstance(inner, MapOf) else getattr(inner, "item", ANY)
-                pending.append((path, args[-1], item_type))
-            case t.RecordType(fields=fields) if isinstance(type_, RecordOf):
-                for f in fields:
-                    own = type_.field(f.name.text) or ANY
-                    if f.echoes is not None and _echo(f, own, params, problems):
-                        found[(*path, f.name.text)] = f.echoes.text
-                    pending.append(((*path, f.name.text), f.type, own))
-    return found
-
-
-def _echo(f: t.FieldType, own: Type, params: Mapping[str, Param], problems: Problems) -> bool:
-    assert f.echoes is not None
-    param = params.get(f.echoes.text)
-    if param is None:
-        problems.unknown("parameter", f.echoes.text, params, f.echoes.span, "NAM001")
-        return False
-    if not fits(strip(param.type), strip(own)):
-        what = f"field {quoted(f.name.text)} of type {quoted(str(own), 80)} cannot echo a {quoted(str(param.type), 80)}"
-        problems.add("EXP001", what, f.echoes.span)
-        return False
-    return True
 
 
 def _clause(node: t.ToolClause, found: _Clauses, before: Scope, after: Scope, problems: Problems) -> None:

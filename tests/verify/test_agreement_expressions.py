@@ -45,7 +45,9 @@ BELOW = Apply(op="<", args=(HALF, Lit(value=0, type=INT)), type=BOOL)
 
 PINNED: Mapping[str, Expr] = {
     "a date moves by whole days": Apply(op="+", args=(var("day"), var("span")), type=DATE),
-    "dates differ by a duration": Apply(op="-", args=(var("day"), Lit(value=date(2026, 1, 1), type=DATE)), type=DURATION),
+    "dates differ by a duration": Apply(
+        op="-", args=(var("day"), Lit(value=date(2026, 1, 1), type=DATE)), type=DURATION
+    ),
     "a duration times a fraction": Apply(op="*", args=(var("span"), var("d")), type=DURATION),
     "the least of a list": Apply(op="min", args=(var("ns"),), type=INT),
     "of equal keys the last wins": Build(

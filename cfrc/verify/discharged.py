@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from cfrc.model.contract import Contract, Obligation, StateGoal
+from cfrc.model.contract import Contract, EffectGoal, Obligation, StateGoal
 from cfrc.model.coverage import BUDGET, Coverage, Option, Owed
 from cfrc.model.evaluate import Env, Reader, Undefined, holds
+from cfrc.model.expr import Build, Expr, Var
 from cfrc.model.graph import Proposal
 from cfrc.model.instances import Signatures
 from cfrc.model.ledger import Choice, Receipt
@@ -139,13 +140,29 @@ class Discharges:
         """The values that contract and ledger mention, by type, for existentials that no pattern binds; as many as the
         budget allows to combine."""
         pool: dict[Type, list[Value]] = {}
-        widest = max((len(o.exists) for o in self.contract.obligations), default=0)
+        widest = max((len(_unbound(o)) for o in self.contract.obligations), default=0)
         if not widest:
             return pool
         for value, t in _mentioned(self.contract, self.past):
             collect(pool, value, t)
         most = max(2, int(BUDGET ** (1 / widest)))
         return {t: values[:most] for t, values in pool.items()}
+
+
+def _unbound(o: Obligation) -> set[str]:
+    """The existentials that some goal's pattern does not bind by standing in it."""
+    names = {n for n, _ in o.exists}
+    return {n for g in o.goals for n in names - _standing(g.args if isinstance(g, EffectGoal) else ())}
+
+
+def _standing(patterns: Iterable[Expr | None]) -> set[str]:
+    found: set[str] = set()
+    for p in patterns:
+        if isinstance(p, Var) and p.kind == "exists":
+            found.add(p.name)
+        elif isinstance(p, Build):
+            found |= _standing((*p.items, *p.keys))
+    return found
 
 
 def _mentioned(contract: Contract, past: Happened) -> Iterable[tuple[Value, Type]]:

@@ -22,7 +22,9 @@ from cfrc.verify.happened import happened
 
 def audit_contract(contract: Contract, ledger: Ledger) -> Verdict:
     """Whether the contract keeps every realized effect, doubt, binding and approval of the ledger, says nothing that
-    the ledger does not, and owes only what is open. ``admitted`` when it does, ``refused`` with findings when not."""
+    the ledger does not, and owes only what is open. ``admitted`` when it does, ``refused`` with findings when not.
+    Raises ``ValueError`` when the two are of different domains."""
+    _same_domain(contract, ledger)
     past = happened(ledger)
     findings = [
         *audit_effects(contract, past),
@@ -35,12 +37,19 @@ def audit_contract(contract: Contract, ledger: Ledger) -> Verdict:
 
 def audit_claims(contract: Contract, ledger: Ledger, claims: Sequence[str]) -> Verdict:
     """Whether each claimed obligation is discharged by receipts of the ledger, all at once, and in the order that the
-    contract asks for. A model's own word is never evidence."""
+    contract asks for. A model's own word is never evidence. Raises ``ValueError`` when the two are of different
+    domains."""
+    _same_domain(contract, ledger)
     discharges = Discharges(contract, happened(ledger), fresh=True)
     chosen, _ = discharges.assign(claims)
     findings = [_unsupported(contract, ledger, name) for name in dict.fromkeys(claims) if name not in chosen]
     findings += [_too_early(contract, a, b) for a, b in discharges.misplaced([n for n in claims if n in chosen])]
     return _verdict(contract, findings)
+
+
+def _same_domain(contract: Contract, ledger: Ledger) -> None:
+    if contract.domain != ledger.domain:
+        raise ValueError(f"contract {contract.name} and ledger {ledger.name} are of different domains")
 
 
 def _verdict(contract: Contract, findings: list[Finding]) -> Verdict:

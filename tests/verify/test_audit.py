@@ -137,6 +137,14 @@ def test_a_claim_of_no_obligation_has_no_evidence() -> None:
     assert audit_claims(TASK, log(), []).status is Status.ADMITTED
 
 
+def test_another_domain_is_an_error() -> None:
+    other = spec("domain other\n    id X\nledger l for other\n").ledgers["l"]
+    with pytest.raises(ValueError, match="domains"):
+        audit_contract(TASK, other)
+    with pytest.raises(ValueError, match="domains"):
+        audit_claims(TASK, other, ["ann"])
+
+
 # -- choices --------------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar, get_args
 
 from cfrc.lang import tree as t
+from cfrc.lang.diagnostics import quoted
 from cfrc.lang.resolve.problems import Problems
 from cfrc.model.check import Check, Expected
 from cfrc.model.contract import Contract
@@ -40,7 +41,11 @@ def resolve_check(
     else:
         contract = None
     if decl.against is not None:
-        _named("ledger", decl.against, ledgers, problems)
+        ledger = _named("ledger", decl.against, ledgers, problems)
+        if ledger is not None and contract is not None and ledger.domain != contract.domain:
+            message = f"{quoted(decl.subject.text)} is of domain {quoted(contract.domain.name)}, "
+            message += f"{quoted(ledger.name)} of {quoted(ledger.domain.name)}"
+            problems.add("NAM014", message, decl.against.span, "a contract is checked against a ledger of its domain")
     nodes = {n.id for n in proposal.nodes} if proposal is not None else set()
     obligations = {o.name for o in contract.obligations} if contract is not None else set()
     for name in decl.without:

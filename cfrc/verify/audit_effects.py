@@ -57,7 +57,7 @@ def _lost(contract: Contract, past: Happened, kept: set[Identity], doubted: set[
                 "keep every realized effect, whether or not the request asked for it",
             )  # fmt: skip
     for (effect, pattern), receipt in past.doubts.items():
-        if not any(e == effect and matches(pattern, args) for e, args in doubted | kept):
+        if (effect, pattern) not in kept and not any(e == effect and matches(pattern, a) for e, a in doubted):
             yield _finding(
                 contract, receipt, "LED004",
                 f"`{effect}` may have happened (receipt `{receipt.id}` is `{receipt.status}`), "

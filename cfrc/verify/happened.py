@@ -92,6 +92,7 @@ def _note(found: Happened, effects: Effects, receipt: Receipt, step: int) -> Non
             found.ended.pop(i, None)
             _prove(found, i, receipt, step, caused)
             _settle(found, i)
+            _recognize(found, i, caused)
     for pattern in effects.refuted:
         # What was caused stays kept, since repeating it is the greater harm; but it is evidence no more.
         for gone in _covered(pattern, found.witnessed):
@@ -128,6 +129,17 @@ def _settle(found: Happened, pattern: Pattern | Identity) -> None:
     """A success settles the doubts that it covers entirely."""
     for d in [d for d in found.doubts if d[0] == pattern[0] and _covers(pattern[1], d[1])]:
         del found.doubts[d]
+
+
+def _recognize(found: Happened, identity: Identity, caused: bool) -> None:
+    """An effect whose arguments nobody knew is the one that was seen; or the one that was caused, where there cannot be
+    two."""
+    declared = found.ledger.domain.effects[identity[0]]
+    for effect, args in list(found.doubts):
+        if effect == identity[0] and matches(args, identity[1]):
+            one = declared.once and not any(isinstance(args[i], Wild) for i in declared.key)
+            if not caused or one:
+                del found.doubts[effect, args]
 
 
 def _covers(pattern: tuple[object, ...], args: tuple[object, ...]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
-from cfrc.model.contract import EffectGoal, Origin
+from cfrc.model.contract import Origin
 from cfrc.model.domain import Param, SourcePattern, Tool
 from cfrc.model.graph import Call
 from cfrc.model.values import Value
@@ -37,7 +37,8 @@ class Leaf:
 
 @dataclass(slots=True)
 class Evidence:
-    """The trusted values of the contract, by value: bindings, known values, fluent facts, requested arguments."""
+    """The trusted values of the contract, by value: bindings, known values, fluent facts. What is owed is no source: an
+    obligation may ask for a value that its parameter does not accept."""
 
     by_value: dict[Value, list[tuple[ty.Type, Origin | None]]] = field(default_factory=dict)
 
@@ -66,12 +67,6 @@ def _evidence(graph: GraphView) -> Evidence:
     for f in c.facts:
         if f.origin is not None:
             found.add(f.value, c.domain.fluents[f.fluent].type, f.origin)
-    for o in c.obligations:
-        if o.origin is not None:
-            for g in o.goals:
-                for a in g.args if isinstance(g, EffectGoal) else ():
-                    if isinstance(a, ex.Lit):
-                        found.add(a.value, a.type, o.origin)
     return found
 
 

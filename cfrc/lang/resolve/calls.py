@@ -10,7 +10,7 @@ from cfrc.lang.resolve.lookups import tool_named
 from cfrc.lang.resolve.origins import origin
 from cfrc.lang.resolve.problems import Problems
 from cfrc.lang.resolve.scope import Scope
-from cfrc.lang.resolve.values import call_values
+from cfrc.lang.resolve.values import call_values, said_values
 from cfrc.model.contract import Approval, Trust
 from cfrc.model.expr import Lit
 from cfrc.model.values import Value
@@ -56,8 +56,7 @@ def resolve_trust(item: t.TrustItem, scope: Scope, problems: Problems) -> Trust 
         target = None
     if tool is None:
         return None
-    values = call_values(item.call, tool, scope, problems, wildcards=True, partial=True)
-    if target is None or values is None:
+    args = said_values(item.call, tool, scope, problems)
+    if target is None or args is None:
         return None
-    args = tuple(values.get(p.name) for p in tool.params)
     return Trust(tool.name, args, target.name, item.target.param.text, item.span)

@@ -6,7 +6,7 @@ from cfrc.lang import tree as t
 from cfrc.lang.resolve.lookups import tool_named
 from cfrc.lang.resolve.problems import Problems
 from cfrc.lang.resolve.scope import Scope
-from cfrc.lang.resolve.values import call_values
+from cfrc.lang.resolve.values import said_values
 from cfrc.model.contract import Origin
 from cfrc.model.values import Value
 
@@ -36,5 +36,4 @@ def _args(call: t.Pattern, scope: Scope, problems: Problems) -> tuple[Value | No
     tool = tool_named(call.name, scope.domain, problems)
     if tool is None or call.args is None:
         return None
-    values = call_values(call, tool, scope, problems, wildcards=True, partial=True)
-    return None if values is None else tuple(values.get(p.name) for p in tool.params)
+    return said_values(call, tool, scope, problems)

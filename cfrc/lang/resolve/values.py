@@ -39,3 +39,19 @@ def call_values(
             except NotConstant:
                 continue
     return found if len(problems.found) == before else None
+
+
+def said_values(pattern: t.Pattern, tool: Tool, scope: Scope, problems: Problems) -> tuple[Value | None, ...] | None:
+    """What is said of a call's arguments, in declared order: ``None`` for ``_`` and what is not given.
+
+    ``None`` after reporting what is wrong. Nothing can be said to be absent (``EXP005``): it would read as ``_``.
+    """
+    values = call_values(pattern, tool, scope, problems, wildcards=True, partial=True)
+    if values is None:
+        return None
+    for name, value in values.items():
+        if value is None:
+            what = f"the argument `{name}` cannot be told to be absent here"
+            problems.add("EXP005", what, pattern.span, "leave it out, or name a value")
+            return None
+    return tuple(values.get(p.name) for p in tool.params)

@@ -31,8 +31,10 @@ def conditions(paths: Paths) -> Conditions:
             )  # fmt: skip
         for i in (*run.causes, *run.undoes):
             licensed = _licensed(paths, run, licences, "effect", i.effect, i.shapes)
+            help = _within(licences, "effect", i.effect)
             if paths.contract.scope is None and any(i is u for u in run.undoes):
                 licensed = t.false  # the tight scope asks for the obligations' instances, not for undoing them
+                help = f"without `within` nothing may be undone: if it is wanted, write `within {i.effect}(…)`"
             bad = t.and_(i.cond, t.not_(licensed))
             if bad is t.false:
                 yield None
@@ -40,7 +42,7 @@ def conditions(paths: Paths) -> Conditions:
             yield _condition(
                 paths, run, "SCP001", bad,
                 f"`{run.call.id}` may act outside the scope: `{i.effect}` is not licensed here",
-                _within(licences, "effect", i.effect), i.clause.span,
+                help, i.clause.span,
             )  # fmt: skip
         for w in run.writes:
             yield _fluent(paths, run, licences, w)

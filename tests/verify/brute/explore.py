@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from cfrc.model.contract import Contract, Obligation, StateGoal
 from cfrc.model.graph import Call, Proposal, Terminal
 from cfrc.model.scenario import Scenario
+from tests.verify.brute.doing import full_args
 from tests.verify.brute.evaluate import ev
 from tests.verify.brute.goals import assign, dischargers, holding, true
 from tests.verify.brute.setting import Setting
@@ -24,7 +25,7 @@ from tests.verify.brute.state import (
     Undefined,
 )
 from tests.verify.brute.static import STRUCTURE, Finding, handles, static
-from tests.verify.brute.steps import arguments, branch, full_args, perform
+from tests.verify.brute.steps import arguments, branch, perform
 from tests.verify.brute.story import scenario
 
 LIMIT = 60_000

@@ -75,9 +75,18 @@ def swap_identifier(view: View) -> Iterator[Mutant]:
             swapped.sort(key=lambda x: not view.possible(x[0]))
             for other, shown, bound in swapped[:1]:
                 kinds = ("binding",) if bound else ("coverage", "scope") if view.possible(other) else ("dependency",)
+                if _taken(view, call, site, other):
+                    kinds = (*kinds, "preservation")  # then another write already acts on it
                 yield view.mutant(
                     "swap an identifier", f"{call.id}.{site.param}: {shown}", edit(view.proposal, other), *kinds
                 )
+
+
+def _taken(view: View, call: Call, site: Site, changed: Call) -> bool:
+    new = next(s.expr for s in sites(view.tool(call), changed) if (s.param, s.at) == (site.param, site.at))
+    return any(
+        s.expr == new for c in view.writes if c.id != call.id for s in sites(view.tool(c), c) if s.param == site.param
+    )
 
 
 def _others(view: View, call: Call, site: Site) -> Iterator[tuple[Expr, str, bool]]:

@@ -23,24 +23,29 @@ def reverse_dependency(view: View) -> Iterator[Mutant]:
     by_id = {c.id: c for c in view.calls}
     for a, b in _edges(view):
         first = by_id[a]
-        yield view.mutant(
-            "reverse a dependency",
-            f"{a} after {b}",
-            edit(view.proposal, replace(first, after=(*first.after, b))),
-            "dependency",
-        )
+        turned = edit(view.proposal, replace(first, after=(*first.after, b)))
+        yield view.mutant("reverse a dependency", f"{a} after {b}", turned, "dependency")
+    reach = _reach(view)
     for a, b in sorted(view.case.added_after):
         first, second = by_id[a], by_id[b]
         turned = edit(view.proposal, replace(second, after=tuple(x for x in second.after if x != a)))
         turned = edit(turned, replace(first, after=(*first.after, b)))
+        around = any(a in reach[x] for x in reach[b])  # calls in between keep the old order
+        free = "either order will do: the two touch different things"
         yield view.mutant(
-            "reverse a dependency",
-            f"{a} after {b}, instead of before",
-            turned,
-            "dependency",
-            "preservation",
-            "coverage",
-        )
+            "reverse a dependency", f"{a} after {b}, instead of before", turned, "dependency", "preservation", "coverage",
+            equivalent=free if (a, b) in view.case.either_way and not around else None,
+        )  # fmt: skip
+
+
+def _reach(view: View) -> dict[str, set[str]]:
+    """What precedes each call."""
+    edges = [*_edges(view), *sorted(view.case.added_after)]
+    found: dict[str, set[str]] = {}
+    for call in view.calls:
+        found[call.id] = {a for a, b in edges if b == call.id}
+        found[call.id] |= set().union(*(found.get(a, set()) for a in found[call.id]))
+    return found
 
 
 def drop_order(view: View) -> Iterator[Mutant]:
@@ -52,21 +57,13 @@ def drop_order(view: View) -> Iterator[Mutant]:
 
 
 def close_cycle(view: View) -> Iterator[Mutant]:
-    edges = [*_edges(view), *sorted(view.case.added_after)]
-    reach: dict[str, set[str]] = {}
-    for call in view.calls:
-        reach[call.id] = {a for a, b in edges if b == call.id}
-        reach[call.id] |= set().union(*(reach.get(a, set()) for a in reach[call.id]))
+    reach = _reach(view)
     pairs = [(a, b) for b, before in reach.items() for a in sorted(before)] or [(c.id, c.id) for c in view.calls[:1]]
     by_id = {c.id: c for c in view.calls}
     for a, b in sorted(pairs, key=lambda p: len(reach[p[0]])):
         first = by_id[a]
-        yield view.mutant(
-            "close a cycle",
-            f"{a} after {b}",
-            edit(view.proposal, replace(first, after=(*first.after, b))),
-            "dependency",
-        )
+        looped = edit(view.proposal, replace(first, after=(*first.after, b)))
+        yield view.mutant("close a cycle", f"{a} after {b}", looped, "dependency")
 
 
 def dangling(view: View) -> Iterator[Mutant]:

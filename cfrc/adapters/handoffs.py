@@ -67,6 +67,8 @@ class Case:
     history: History
     gaps: tuple[Gap, ...]
     """What the record does not support. Without gaps the proposal must be admitted."""
+    either_way: frozenset[tuple[str, str]] = frozenset()
+    """Those pairs of ``added_after`` that only had to be put in some order: they touched different things."""
 
     @property
     def results(self) -> dict[str, Value]:
@@ -104,6 +106,7 @@ class Handoff:
         facts = tuple(self._facts())
         self._expect(kept, facts)
         proposal, added = self._proposal()
+        either_way = frozenset(p for p in added if self._either_way(*p))
         contract = Contract(
             name=self.name,
             domain=self.domain,
@@ -120,7 +123,7 @@ class Handoff:
         return Case(
             self.name, self.run, self.cut, contract, proposal if self.goals.owed else None, tuple(self.goals.owed),
             tuple(self.arguments.uses), tuple(self.expectations), added, self.history,
-            tuple(self._gaps()),
+            tuple(self._gaps()), either_way,
         )  # fmt: skip
 
     # -- the contract -------------------------------------------------------------------------------------------
@@ -229,6 +232,11 @@ class Handoff:
 
     def _key(self, kept: KeptEffect) -> tuple[Value, ...]:
         return tuple(kept.args[i] for i in self.domain.effects[kept.effect].key)
+
+    def _either_way(self, first: str, second: str) -> bool:
+        a, b = self.run.calls[int(first[1:])], self.run.calls[int(second[1:])]
+        relies = first in self.relied.get(b.index, ()) or second in self.relied.get(a.index, ())
+        return not relies and not self.footprints.met(a, b)
 
     # -- the proposal -------------------------------------------------------------------------------------------
 

@@ -91,6 +91,10 @@ class Footprints:
         """Whether the calls may touch one thing that at least one of them writes."""
         return any(not self._apart(x, y) and not _equal_writes(x, y) for x, y in self._pairs(a, b))
 
+    def met(self, a: Recorded, b: Recorded) -> bool:
+        """Whether the calls, as they were recorded, touched one thing that at least one of them writes."""
+        return any(x.values == y.values for x, y in self._pairs(a, b))
+
     def _pairs(self, a: Recorded, b: Recorded) -> Iterator[tuple[Touch, Touch]]:
         for x in self.of(a):
             for y in self.of(b):

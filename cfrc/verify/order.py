@@ -83,7 +83,7 @@ def arrange(proposal: Proposal) -> Order:
     """The order of a proposal. Unknown names in ``after`` or sources are skipped (they are findings of their own)."""
     calls = {n.id: n for n in proposal.nodes if isinstance(n, Call)}
     wanted = {i: {*c.after, *sources(c)} for i, c in calls.items()}
-    preds = {i: [p for p in ps if p in calls] for i, ps in wanted.items()}
+    preds = {i: [p for p in sorted(ps) if p in calls] for i, ps in wanted.items()}
     order = _linearize(preds)
     position = {n: i for i, n in enumerate(order)}
     anc: list[int] = []

@@ -62,7 +62,7 @@ def _items(paths: Paths) -> Iterator[Item]:
     t = paths.terms
     constrained = {b: o for o in paths.contract.obligations for b in o.before}
     for run in paths.runs:
-        for r in {(r.fluent, r.key) for r in run.reads}:
+        for r in dict.fromkeys((r.fluent, r.key) for r in run.reads):
             yield Item(r[0], (r[1],), "read", run.pos, run.called)
         for w in run.writes:
             yield Item(w.fluent, (w.key,), "set", run.pos, w.cond, w)
@@ -84,7 +84,7 @@ def _order_reads(paths: Paths, pos: int, instances: tuple[Instance, ...]) -> Ite
                 for goal in earlier.goals:
                     cond = paths.terms.or_(*(i.cond for i in instances if i.effect in _effects(by_name[later])))
                     if isinstance(goal, StateGoal):
-                        for fluent in {x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}:
+                        for fluent in sorted({x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}):
                             yield Item(fluent, (None,), "read", pos, cond)
                     if isinstance(goal, EffectGoal):
                         args = tuple(

@@ -104,7 +104,7 @@ def _through_terminal(graph: GraphView) -> tuple[str, ...]:
     wanted = {n.id: _needs(n) for n in graph.proposal.nodes}
     if not any(terminals & needs for needs in wanted.values()):
         return ()
-    return find_cycle({n: [p for p in needs if p in wanted] for n, needs in wanted.items()})
+    return find_cycle({n: [p for p in sorted(needs) if p in wanted] for n, needs in wanted.items()})
 
 
 def _needs(n: Call | Terminal) -> set[str]:

@@ -32,10 +32,10 @@ def reverse_dependency(view: View) -> Iterator[Mutant]:
         turned = edit(turned, replace(first, after=(*first.after, b)))
         around = any(a in reach[x] for x in reach[b])  # calls in between keep the old order
         free = "either order will do: the two touch different things"
-        yield view.mutant(
-            "reverse a dependency", f"{a} after {b}, instead of before", turned, "dependency", "preservation", "coverage",
-            equivalent=free if (a, b) in view.case.either_way and not around else None,
-        )  # fmt: skip
+        equivalent = free if (a, b) in view.case.either_way and not around else None
+        kinds = ("dependency", "preservation", "coverage")
+        what = f"{a} after {b}, instead of before"
+        yield view.mutant("reverse a dependency", what, turned, *kinds, equivalent=equivalent)
 
 
 def _reach(view: View) -> dict[str, set[str]]:

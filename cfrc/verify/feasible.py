@@ -107,20 +107,18 @@ class Feasibility:
         """Whether the hit is possible without doing harm; first with the tool's preconditions, then without."""
         t = paths.terms
         run = paths.runs[0]
+        # what the tool requires, or under which condition it acts, another allowed tool or somebody else may establish
+        open_ = any(f in self.settable or self.contract.domain.fluents[f].volatile for f in _conditions(run.tool))
         if hit is t.false:
-            return "CON006"
+            return None if open_ else "CON006"
         # whether a chained instance is licensed depends on the receipt before it, which is not there yet
         harmless = [t.not_(c.bad) for c in self._harms(paths) if not (chained and c.code == "SCP001")]
         wanted = [*run.base, *harmless, hit]
-        required = run.required
-        reads = {x.fluent for e, _ in run.requires for x in ex.walk(e) if isinstance(x, ex.FluentRead)}
-        # another allowed tool, or somebody else, may still establish what is required
-        open_ = bool(reads & self.settable) or any(self.contract.domain.fluents[f].volatile for f in reads)
         if open_ and all(w is t.true for w in wanted):
             return None
-        if self._possible(paths, [*wanted, *required]):
+        if self._possible(paths, [*wanted, *run.required]):
             return None
-        if not required or not self._possible(paths, wanted):
+        if any(h is t.false for h in harmless) or not (open_ or self._possible(paths, wanted)):
             return "CON006"
         return None if open_ else "CON007"
 
@@ -169,6 +167,15 @@ class Feasibility:
                     return None
                 worst = max(worst, outcome)
         return worst
+
+
+def _conditions(tool: Tool | None) -> set[str]:
+    """The fluents on which it depends whether a call may be made and what it does."""
+    if tool is None:
+        return set()
+    guards = [*(c.when for c in (*tool.causes, *tool.witnesses)), *(s.when for s in tool.sets)]
+    exprs = [*tool.requires, *(g for g in guards if g is not None)]
+    return {x.fluent for e in exprs for x in ex.walk(e) if isinstance(x, ex.FluentRead)}
 
 
 def _fixed(goal: EffectGoal, clause: EffectClause) -> dict[str, ex.Expr]:

@@ -1,9 +1,10 @@
 """Turns a ground proposal into an admission by one concrete run, without a formula in sight.
 
-Where no receipt, guard, failure or unknown value can make a difference, one run of one linearization stands for all runs
-(order collapse, ``semantics.md`` §4): arguments are literal, clauses do not read results, every fluent that is read is a
-known fact. Such graphs are the common case of a hot path. This module only ever says "admitted": whatever lies outside
-the fragment, or goes wrong in the run, is left to the general way, which explains it. Tests run both against each other.
+Where no receipt, guard, failure or unknown value can make a difference, one run of one linearization stands for all
+runs (order collapse, ``semantics.md`` §4): arguments are literal, clauses do not read results, every fluent that is read
+is a known fact. Such graphs are the common case of a hot path. This module only ever says "admitted": whatever lies
+outside the fragment, or goes wrong in the run, is left to the general way, which explains it. Tests run both against
+each other.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Found = Mapping[str, Mapping[Instance, list[Evidence]]]
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """An admission found by one run: the nodes that it needed, those that it did not, and how many questions that were."""
+    """An admission found by one run: the nodes that it needed, those that it did not, and how many questions it was."""
 
     needed: tuple[str, ...]
     unneeded: tuple[str, ...]

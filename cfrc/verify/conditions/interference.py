@@ -84,7 +84,9 @@ def _order_reads(paths: Paths, pos: int, instances: tuple[Instance, ...]) -> Ite
                 for goal in earlier.goals:
                     cond = paths.terms.or_(*(i.cond for i in instances if i.effect in _effects(by_name[later])))
                     if isinstance(goal, StateGoal):
-                        for fluent in sorted({x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}):
+                        for fluent in sorted(
+                            {x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}
+                        ):
                             yield Item(fluent, (None,), "read", pos, cond)
                     if isinstance(goal, EffectGoal):
                         args = tuple(

@@ -2,9 +2,9 @@
 
 Where no receipt, guard, failure or unknown value can make a difference, one run of one linearization stands for all
 runs (order collapse, ``semantics.md`` §4): arguments are literal, clauses do not read results, every fluent that is
-read is a known fact. Such graphs are the common case of a hot path. This module only ever says "admitted": whatever lies
-outside the fragment, or goes wrong in the run, is left to the general way, which explains it. Tests run both against
-each other.
+read is a known fact. Such graphs are the common case of a hot path. This module only ever says "admitted": whatever
+lies outside the fragment, or goes wrong in the run, is left to the general way, which explains it. Tests run both
+against each other.
 """
 
 from __future__ import annotations

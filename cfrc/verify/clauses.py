@@ -3,18 +3,19 @@ place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cfrc.model import expr as ex
+from cfrc.model import types as ty
 from cfrc.model.domain import EffectClause, FluentClause
-from cfrc.verify.containers import member
+from cfrc.verify.quantified import generic_row
 from cfrc.verify.runs import Instance, Run, missing
-from cfrc.verify.shapes import Items, Shape, equal, leaves, unknown
+from cfrc.verify.shapes import Items, Shape, as_term, equal, leaves
 from cfrc.verify.state import Write
 from cfrc.verify.symbolic import Evaluator
-from cfrc.verify.terms import BOOL, Term
+from cfrc.verify.terms import BOOL, INT, Term
 
 if TYPE_CHECKING:
     from cfrc.verify.paths import Paths
@@ -76,6 +77,16 @@ def _polls(paths: Paths, run: Run) -> None:
     run.result = paths.results[call.id] = final
 
 
+def _generic(ev: Evaluator, source: Shape, tag: str) -> Iterator[tuple[Shape, Term]]:
+    """Two elements of an opaque collection, each with the condition that it is one. In a list they have two places,
+    so that equal elements are two."""
+    t = ev.terms
+    one, two = (generic_row(t, as_term(t, source), source.type, f"{tag}{copy}") for copy in "ab")
+    yield one
+    apart = isinstance(source.type, ty.ListOf)
+    yield two[0], t.and_(two[1], t.not_(t.eq(t.sym(INT, f"{tag}a"), t.sym(INT, f"{tag}b")))) if apart else two[1]
+
+
 def _bindings(ev: Evaluator, clause: EffectClause | FluentClause, tag: str) -> Iterable[Term]:
     """Binds the clause's generators in every way, yielding each binding's condition. Over an opaque collection two
     generic elements stand for all: what goes wrong for one element, or for a pair, goes wrong for these."""
@@ -94,10 +105,9 @@ def _bindings(ev: Evaluator, clause: EffectClause | FluentClause, tag: str) -> I
                 ev.vars[g.var] = item
                 yield from go(index + 1, cond)
             return
-        for copy in "ab":
-            item = unknown(t, g.type, lambda s, sort, c=copy: t.sym(sort, f"{tag}:{g.var}{c}{s}"))  # type: ignore[misc]
+        for item, inside in _generic(ev, source, f"{tag}:{g.var}"):
             ev.vars[g.var] = item
-            yield from go(index + 1, t.and_(cond, member(ev, item, source)))
+            yield from go(index + 1, t.and_(cond, inside))
 
     return go(0, t.true)
 

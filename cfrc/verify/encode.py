@@ -133,6 +133,8 @@ class Encoder:
                 self._element(e, t)
             self._colls[t.sort].append(t)
         elif t.op == "app" and t.data == "has":
+            size = self.encode(self.terms.app("Int", "len", (t.args[0],)))
+            self.emit(z3.Implies(self._memo[t.id], size >= 1))
             for c in self._colls[t.args[0].sort]:
                 self._membership(t, c)
             self._members[t.args[0].sort].append(t)

@@ -75,11 +75,7 @@ class Quantifiers:
         """Where ``all`` is false some row shows it; where ``any`` is true some row does."""
         t = self.terms
         tag = f"row of {q.app.id}"
-        if isinstance(q.type, ty.ListOf):
-            row, inside = self._nth(q, t.sym(INT, tag))
-        else:
-            row = unknown(t, _item(q.type), lambda s, sort: t.sym(sort, tag + s))
-            inside = t.app(BOOL, "has", (q.source, *leaves(t, row)))
+        row, inside = generic_row(t, q.source, q.type, tag)
         body = q.body(row)
         shown = t.and_(inside, body if q.kind == "any" else t.not_(body))
         self._emit(t.implies(q.app if q.kind == "any" else t.not_(q.app), shown))
@@ -103,6 +99,17 @@ class Quantifiers:
         for a in apps:
             if a.data == "has":
                 yield from_leaves(_item(q.type), iter(a.args[1:])), a
+
+
+def generic_row(t: Terms, source: Term, of: ty.Type, tag: str) -> tuple[Shape, Term]:
+    """A row of an opaque collection that may be any of them, with the condition that it is one."""
+    if isinstance(of, ty.ListOf):
+        at = t.sym(INT, tag)
+        row = unknown(t, of.item, lambda s, sort: t.app(sort, f"nth{s}", (source, at)))
+        size = t.app(INT, "len", (source,))
+        return row, t.and_(t.le(t.const(INT, 0), at), t.le(at, size, strict=True))
+    row = unknown(t, _item(of), lambda s, sort: t.sym(sort, tag + s))
+    return row, t.app(BOOL, "has", (source, *leaves(t, row)))
 
 
 def _item(t: ty.Type) -> ty.Type:

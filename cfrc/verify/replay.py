@@ -76,8 +76,72 @@ def shrink(
         smaller = confirm(paths, condition, shorter, today)
         if smaller is not None:
             found, events = smaller, list(smaller.scenario.events)
+    found = _plainest(paths, condition, found, today)
+    events = list(found.scenario.events)
     idle = {e.node for i, e in enumerate(events) if not _matters(paths, condition, found, i, today)}
     return found, idle
+
+
+def _plainest(paths: Paths, condition: Condition, found: Confirmed, today: date | None) -> Confirmed:
+    """The same run with the plainest values that still go wrong, so that it does not depend on which model the solver
+    happened to find: the first enum member, false, absent, 0 or 1, tried leaf by leaf in a fixed order."""
+    budget = SHRINK_STEPS
+    for index in range(len(found.scenario.events)):
+        run = paths.run_of(found.scenario.events[index].node)
+        if run is None or run.tool is None or found.scenario.events[index].outcome not in ("ok", "poll"):
+            continue
+        for path, t in list(_leaves(run.tool.result, ())):
+            for value in _plain_values(t):
+                event = found.scenario.events[index]
+                changed = _put(event.result, path, value)
+                if changed is None or budget <= 0:
+                    continue
+                if changed == event.result:
+                    break
+                budget -= 1
+                events = list(found.scenario.events)
+                events[index] = replace(event, result=changed)
+                simpler = confirm(paths, condition, replace(found.scenario, events=tuple(events)), today)
+                if simpler is not None:
+                    found = simpler
+                    break
+    return found
+
+
+def _leaves(t: ty.Type, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], ty.Type]]:
+    """The paths of the record leaves that have plain values to try."""
+    if isinstance(t, ty.RecordOf):
+        for n, f in t.fields:
+            yield from _leaves(f, (*path, n))
+    else:
+        yield path, t
+
+
+def _plain_values(t: ty.Type) -> tuple[Value, ...]:
+    match t:
+        case ty.Optional(i):
+            return (None, *_plain_values(i))
+        case ty.Enum(_, members):
+            return members
+        case ty.Prim("bool"):
+            return (False, True)
+        case ty.Prim("int"):
+            return (0, 1)
+        case ty.Prim("decimal"):
+            return (Fraction(0), Fraction(1))
+    return ()
+
+
+def _put(value: Value, path: tuple[str, ...], leaf: Value) -> Value | None:
+    """The value with another leaf; ``None`` where there is no such place."""
+    if not path:
+        return leaf
+    if not isinstance(value, Record) or path[0] not in value:
+        return None
+    inner = _put(value.get(path[0]), path[1:], leaf)
+    if inner is None and len(path) > 1:
+        return None
+    return record({**dict(value.items), path[0]: inner})
 
 
 def _matters(paths: Paths, condition: Condition, found: Confirmed, index: int, today: date | None) -> bool:

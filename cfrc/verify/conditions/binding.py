@@ -14,9 +14,10 @@ from cfrc.model.contract import Name
 from cfrc.model.graph import Call
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.paths import Paths
+from cfrc.verify.quantified import generic_row
 from cfrc.verify.runs import Run
 from cfrc.verify.shapes import Fields, Items, Maybe, Scalar, Shape, equal, leaves, literal, unknown
-from cfrc.verify.terms import BOOL, Term
+from cfrc.verify.terms import Term
 
 
 def conditions(paths: Paths) -> Iterator[Condition]:
@@ -101,9 +102,8 @@ def _identifiers(paths: Paths, shape: Shape, tag: str) -> Iterator[tuple[Scalar,
         case Items(items, _, keys):
             for x in (*(keys or ()), *items):
                 yield from _identifiers(paths, x, tag)
-        case Scalar(term, (ty.ListOf(item) | ty.BagOf(item) | ty.MapOf(item, _))) if ty.holds_identifier(shape.type):
-            some = unknown(t, item, lambda s, sort: t.sym(sort, f"some {tag}{s}"))
-            inside = t.app(BOOL, "has", (term, *leaves(t, some)))
+        case Scalar(term, ty.ListOf() | ty.BagOf() | ty.MapOf()) if ty.holds_identifier(shape.type):
+            some, inside = generic_row(t, term, shape.type, f"some {tag}")
             for s, when in _identifiers(paths, some, tag):
                 yield s, t.and_(inside, when)
             if isinstance(shape.type, ty.MapOf) and ty.holds_identifier(shape.type.value):

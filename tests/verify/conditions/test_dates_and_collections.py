@@ -39,7 +39,7 @@ CASES = {
         "l = look(trip: t) expect l.left[0] >= 1\n", '"2026-01-02"', "l.left[-1]", "5", "DEP004",
     ),
     # right, too, but the size of a bag is not tied to its members
-    "how many are left": ("l = look(trip: t) expect s in l.seats\n", '"2026-01-02"', "count(l.seats)", "5", "undecided"),
+    "how many are left": ("l = look(trip: t) expect s in l.seats\n", '"2026-01-02"', "count(l.seats)", "5", "admitted"),
     "the price of a seat": ("l = look(trip: t) expect l.price[s] <= 10\n", '"2026-01-02"', "1", "l.price[s]", "admitted"),
     "a price of a seat": ("l = look(trip: t)\n", '"2026-01-02"', "1", "l.price[s]", "DEP004"),
     "half the price of a seat": (

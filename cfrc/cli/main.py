@@ -81,11 +81,12 @@ def _internal(problem: Exception) -> str:
     from cfrc.report.escape import clip
 
     place = "an unknown place"
+    home = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
     trace = problem.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if f"{os.sep}cfrc{os.sep}" in file:
-            place = f"cfrc{file.rpartition(f'{os.sep}cfrc')[2]}:{trace.tb_lineno}"
+        if file.startswith(home):
+            place = f"cfrc{file[len(home) - 1 :]}:{trace.tb_lineno}"
         trace = trace.tb_next
     cause = clip(f"{type(problem).__name__}: {problem}", 300)
     return (

@@ -135,7 +135,17 @@ class _Reader:
             return None
         outside = False
         for base in (folder, *self.extra):
-            path = (base / parts).resolve()
+            try:
+                path = (base / parts).resolve()
+                path.stat()
+            except (OSError, ValueError) as problem:
+                if isinstance(problem, FileNotFoundError | NotADirectoryError):
+                    path = (base / parts).absolute()
+                else:
+                    self.complain(
+                        "IMP003", f"the import {quoted(written, 120)} cannot be looked up", span, "name a file"
+                    )
+                    return None
             if not any(path.is_relative_to(root) for root in self.roots):
                 outside = True
             elif path.is_file():

@@ -11,8 +11,8 @@ It executes and decides what is a step at all; whether a step is *right* is for 
 * ``ensures`` is read in the state before the call. Clauses that are undefined do not take place.
 * Terminals settle at END. One that names nodes in ``after`` is dead like any other node; one without ``after`` waits
   for whatever can still run, and depends on nothing but its guard.
-* A pinned volatile fluent keeps its value (§2, ENV), except towards a call that polls: that one waits for others to
-  change it, so its receipt is bound by no earlier value.
+* A pinned volatile fluent keeps its value towards ``requires`` and conditions (§2, ENV), but a new receipt may say
+  otherwise: Res binds it to non-volatile observations only. Then the new value is the pinned one.
 * A failed call of a tool with ``failure may cause …`` leaves those effects in doubt.
 """
 
@@ -189,12 +189,11 @@ class Machine:
     def _consistent(self, step: Step, found: Instances) -> None:
         """Res: agrees with what cannot have changed, does not witness what was refuted nor refute what is realized."""
         state, fluents = self.state, self.plan.contract.domain.fluents
-        call = step.entry.node
-        awaits = isinstance(call, Call) and call.until is not None and call.polls > 1
         own = {(w.fluent, w.args): w.value for w in found.writes} if found.observes else {}
         for fluent, args, value in found.observes:
             key = (fluent, args)
-            if fluents[fluent].volatile and key not in own and (awaits or key not in state.pinned):
+            if fluents[fluent].volatile and key not in own:
+                own[key] = value  # one receipt does not say two things about one instance
                 continue
             actual = own[key] if key in own else self.read(fluent, args)
             if not equal(actual, value):

@@ -121,6 +121,9 @@ class Verdict:
     stats: Stats = Stats()
     extra: tuple[tuple[str, Any], ...] = ()
 
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a verdict is not a bool: compare its status with Status.ADMITTED")
+
     @property
     def errors(self) -> tuple[Finding, ...]:
         return tuple(f for f in self.findings if f.severity == "error")

@@ -10,7 +10,7 @@ from cfrc.model.expr import conjuncts
 from cfrc.model.graph import Call
 from cfrc.verify.clauses import clause_evaluator, clauses
 from cfrc.verify.conditions.typing import usable
-from cfrc.verify.receipts import awaits, continuation, receipt
+from cfrc.verify.receipts import continuation, receipt
 from cfrc.verify.runs import Run, failures, missing
 from cfrc.verify.shapes import Fields, Scalar, Shape, unknown
 from cfrc.verify.terms import BOOL
@@ -130,7 +130,7 @@ def _result(paths: Paths, run: Run) -> Shape:
             or path in given
             or o.when is not None
             or o.generators
-            or awaits(paths, run, o.fluent)
+            or paths.domain.fluents[o.fluent].volatile
             or any(_uses_result(a) for a in o.args)
         ):
             continue

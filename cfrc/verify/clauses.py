@@ -112,11 +112,22 @@ def _bindings(ev: Evaluator, clause: EffectClause | FluentClause, tag: str) -> I
     return go(0, t.true)
 
 
+def _how_many(ev: Evaluator, clause: EffectClause, tag: str) -> Term | None:
+    """The size of the opaque collection that a clause ranges over; an unknown number where it ranges over several."""
+    if not clause.generators:
+        return None
+    source = ev.plain(ev.eval(clause.generators[0].source))
+    if len(clause.generators) > 1:
+        return ev.terms.sym(INT, f"{tag}:many")
+    return None if isinstance(source, Items) else ev.terms.app(INT, "len", (as_term(ev.terms, source),))
+
+
 def instances(paths: Paths, run: Run, clause: EffectClause, when: Term) -> Iterable[Instance]:
 
     t = paths.terms
     ev = clause_evaluator(paths, run, paths.order.anc[run.pos])
     params = paths.domain.effects[clause.effect].params
+    many = _how_many(ev, clause, f"{run.call.id}:{clause.effect}")
     for bound in _bindings(ev, clause, f"{run.call.id}:{clause.effect}"):
         ev.defs = []
         cond = ev.total(clause.when) if clause.when is not None else t.true
@@ -128,7 +139,7 @@ def instances(paths: Paths, run: Run, clause: EffectClause, when: Term) -> Itera
         args = tuple(None if s is None else tuple(leaves(t, s)) for s in shapes)
         full = t.and_(when, bound, cond, ev.defined())
         if full is not t.false:
-            yield Instance(clause.effect, args, tuple(shapes), full, run.pos, clause)
+            yield Instance(clause.effect, args, tuple(shapes), full, run.pos, clause, many)
 
 
 def writes(

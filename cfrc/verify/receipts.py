@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,12 +30,13 @@ def receipt(paths: Paths, run: Run) -> None:
         if _each(paths, run, clause, mask):
             continue
         for o in writes(paths, run, clause, mask, run.pos, observed=True):
-            if not awaits(paths, run, o.fluent):
+            if paths.domain.fluents[o.fluent].volatile:
+                # others may have changed it, whatever was seen before; from here on it is pinned
+                run.base.extend(_agrees_with_own(paths, run, o))
+                paths.world.write(o)
+            else:
                 actual = paths.world.read(o.fluent, o.args, mask, run.pos, upto=run.pos)
                 run.base.append(t.implies(o.cond, equal(t, actual, o.value)))
-            if paths.domain.fluents[o.fluent].volatile:
-                paths.world.write(o)  # from here on it is pinned
-
             run.reads.append(Read(o.fluent, o.key))
     _consistent(paths, run, mask)
 
@@ -56,11 +57,19 @@ def _each(paths: Paths, run: Run, clause: FluentClause, mask: int) -> bool:
         found = writes(paths, run, one, mask, run.pos, observed=True, bound={g.var: row})
         return found[0] if found else None
 
+    def agreeing_rows(w: Write) -> Iterator[Term]:
+        """One receipt does not say two things about one instance: that could not hold in the post-state."""
+        for other in _pins(paths, rows, observed):
+            same = paths.terms.and_(w.cond, other.cond, paths.terms.eq_all(w.key, other.key))
+            yield paths.terms.implies(same, equal(paths.terms, w.value, other.value))
+
     def body(row: Shape) -> Term:
         w = observed(row)
-        if w is None or awaits(paths, run, clause.fluent):
+        if w is None:
             return paths.terms.true
-        actual = paths.world.read(w.fluent, w.args, mask, run.pos, upto=-1 if volatile else run.pos)
+        if volatile:
+            return paths.terms.and_(*_agrees_with_own(paths, run, w), *agreeing_rows(w))
+        actual = paths.world.read(w.fluent, w.args, mask, run.pos, upto=run.pos)
         return paths.terms.implies(w.cond, equal(paths.terms, actual, w.value))
 
     rows = Quantified("each", run.happened, source.term, source.type, body)
@@ -81,10 +90,15 @@ def _pins(paths: Paths, rows: Quantified, observed: Callable[[Shape], Write | No
     return found
 
 
-def awaits(paths: Paths, run: Run, fluent: str) -> bool:
-    """Whether the call polls a volatile fluent: it waits for others to change it, so no earlier value binds its
-    receipt."""
-    return run.call.until is not None and run.call.polls > 1 and paths.domain.fluents[fluent].volatile
+def _agrees_with_own(paths: Paths, run: Run, o: Write) -> list[Term]:
+    """What the call itself has just set is what its receipt observes. Res binds a receipt to known *non-volatile*
+    observations only: a volatile fluent may differ from what an earlier call saw or set."""
+    t = paths.terms
+    return [
+        t.implies(t.and_(o.cond, w.cond, t.eq_all(o.key, w.key)), equal(t, w.value, o.value))
+        for w in run.writes
+        if w.fluent == o.fluent
+    ]
 
 
 def _consistent(paths: Paths, run: Run, mask: int) -> None:

@@ -26,6 +26,8 @@ class Instance:
     cond: Term
     pos: int
     clause: EffectClause
+    many: Term | None = None
+    """For an instance that stands for every element of an opaque collection: how many elements there are, at most."""
     poll: bool = False
     """Caused by a poll whose ``until`` is false: the call is made again after it."""
 

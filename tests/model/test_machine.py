@@ -99,7 +99,8 @@ def test_the_environment_changes_volatile_fluents_only() -> None:
     assert "does not change" in problem(run(Z, h, ok("a", r(s=1), ("stock", ("x",), 1))))
     assert "is not a" in problem(run(Z, h, ok("a", r(s=1), ("phase", (), "late"))))
     assert run(Z, h, ok("a", r(s=1), ("phase", (), 5)), ok("b", r(s=1))).legal
-    assert "contradicts" in problem(run(Z, h, ok("a", r(s=1)), ok("b", r(s=2))))
+    # Res binds a receipt to known non-volatile observations only: a later one may say otherwise
+    assert run(Z, h, ok("a", r(s=1)), ok("b", r(s=2))).legal
     assert "pinned" in problem(run(Z, h, ok("a", r(s=1)), ok("b", r(s=1), ("phase", (), 5))))
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from cfrc.model.contract import Limit
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.paths import Paths
-from cfrc.verify.runs import match
+from cfrc.verify.runs import Instance, Run, match
 from cfrc.verify.shapes import Shape, as_term, equal, literal
 from cfrc.verify.terms import BOOL, INT, REAL, Term
 
@@ -93,14 +93,36 @@ def _frozen(paths: Paths, limit: Limit) -> Iterator[Frozen]:
 
 def _caused(paths: Paths, limit: Limit, pos: int) -> Iterator[Share]:
     run = paths.runs[pos]
+    counted: set[tuple[int, bool]] = set()
     for i in (*run.causes, *run.residues):
-        if i.effect == limit.effect:
-            share = _share(paths, limit, i.shapes, i.cond, pos)
-            if share is not None and i.poll:
-                times = paths.terms.mul(paths.terms.const(INT, run.call.polls - 1), share.amount)
-                share = Share(share.pos, share.cond, times) if times is not None else share
-            if share is not None:
-                yield share
+        if i.effect != limit.effect:
+            continue
+        share = _share(paths, limit, i.shapes, i.cond, pos)
+        if share is None:
+            continue
+        if i.many is not None:
+            if (id(i.clause), i.poll) in counted:
+                continue  # one share stands for all elements
+            counted.add((id(i.clause), i.poll))
+            share = _repeated(paths, run, i, share)
+        if i.poll:
+            times = paths.terms.mul(paths.terms.const(INT, run.call.polls - 1), share.amount)
+            share = Share(share.pos, share.cond, times) if times is not None else share
+        yield share
+
+
+def _repeated(paths: Paths, run: Run, i: Instance, share: Share) -> Share:
+    """What a clause over an opaque collection adds up to: any number of elements up to the size of the collection, each
+    with the same amount where that is known, with any sum where it is not."""
+    t = paths.terms
+    assert i.many is not None
+    number = t.sym(INT, f"{run.call.id}:{i.effect} elements {i.clause.span}")
+    cond = t.and_(run.called, t.le(t.const(INT, 0), number), t.le(number, i.many))
+    if share.amount.is_const:
+        total = t.mul(share.amount, t.to_real(number) if share.amount.sort == REAL else number)
+        assert total is not None
+        return Share(share.pos, cond, total)
+    return Share(share.pos, cond, t.sym(REAL, f"{run.call.id}:{i.effect} sum {i.clause.span}"))
 
 
 def _exceeds(paths: Paths, limit: Limit, before: list[Frozen], shares: list[Share]) -> Iterator[Condition]:

@@ -18,6 +18,7 @@ from cfrc.verify.view import GraphView
 
 def findings(graph: GraphView) -> Iterator[Finding]:
     yield from _answers(graph)
+    yield from _other_contract(graph)
     for f in graph.proposal.faults:
         yield _fault(f, None)
     for n in graph.proposal.nodes:
@@ -38,6 +39,19 @@ def _answers(graph: GraphView) -> Iterator[Finding]:
             kind="typing",
             message=f"the proposal answers `{p.answers}`, not this contract",
             help=f"the contract's digest is `{c.digest}`: author the proposal against this contract",
+            where=p.span,
+        )
+
+
+def _other_contract(graph: GraphView) -> Iterator[Finding]:
+    """A proposal names the contract that it answers; a digest, where it gives one, is the better name."""
+    p, c = graph.proposal, graph.contract
+    if p.answers is None and p.contract and p.contract != c.name:
+        yield Finding(
+            code="CFRC-TYP010",
+            kind="typing",
+            message=f"the proposal is for the contract `{p.contract}`, not for `{c.name}`",
+            help="author the proposal against this contract",
             where=p.span,
         )
 

@@ -209,7 +209,7 @@ def _observe(step: Step, after: State) -> None:
     scene = replace(step.scene, state=after)
     for inst, source in step.observes:
         decl = step.z.domain.fluents[inst[0]]
-        if decl.volatile and step.call.until is not None and step.call.polls > 1:
+        if decl.volatile and inst not in {s[0] for s in step.sets}:
             after.w.pop(inst, None)  # a poll waits for others to change it: no earlier value binds what it sees
         there = scene.fluent(inst)
         seen = raw(source, replace(step.scene, state=after))

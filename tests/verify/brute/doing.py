@@ -209,14 +209,15 @@ def _observe(step: Step, after: State) -> None:
     scene = replace(step.scene, state=after)
     for inst, source in step.observes:
         decl = step.z.domain.fluents[inst[0]]
-        if decl.volatile and inst not in {s[0] for s in step.sets}:
-            after.w.pop(inst, None)  # a poll waits for others to change it: no earlier value binds what it sees
-        there = scene.fluent(inst)
         seen = raw(source, replace(step.scene, state=after))
         if not isinstance(seen, Slot):
             seen = canonical(seen, decl.type)
         if isinstance(seen, Slot) and seen.type != decl.type:
             seen = canonical(force(seen), decl.type)
+        if decl.volatile and inst in after.w and inst not in {s[0] for s in step.sets}:
+            after.w[inst] = seen  # Res: a volatile fluent may differ from what an earlier call saw
+            continue
+        there = scene.fluent(inst)
         if isinstance(there, Slot) and isinstance(seen, Slot):
             if there != seen:
                 _link(after, inst, there, seen)

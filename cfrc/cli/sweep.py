@@ -67,6 +67,9 @@ def command(
         runs = [runs[i * len(runs) // sample] for i in range(sample)]
     if not runs:
         raise click.UsageError("there are no such runs in the files")
+    lacking = sorted({c.name for r in runs for c in r.calls if c.tool is None and not c.failed})
+    if lacking:
+        raise click.UsageError(f"{domain_path} lacks tools that the runs called: {', '.join(lacking[:5])}")
     report = _sweep(domain, domain_path, runs, whole, mutants, most, out)
     click.echo(_shown(report, listing, json_))
     if report.clean:

@@ -180,8 +180,12 @@ def latest(e: Expr) -> int:
 
 
 def implied(e: Expr, others: list[Expr]) -> bool:
-    """Whether the others imply an expectation: ``x == b`` implies ``x != a``, reading ``m[k]`` ``k in keys(m)``."""
+    """Whether the others imply an expectation: ``x == b`` implies ``x != a`` and ``x in [b, c]``, reading ``m[k]``
+    implies ``k in keys(m)``."""
     match e:
+        case Apply(op="in", args=(x, Build(items=members))):
+            known = [o.args[1] for o in others if isinstance(o, Apply) and o.op == "==" and o.args[0] == x]
+            return any(k in members for k in known)
         case Apply(op="!=", args=(x, Lit(value=a))):
             return any(
                 isinstance(o, Apply)

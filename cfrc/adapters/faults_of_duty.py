@@ -35,13 +35,16 @@ def drop_write(view: View) -> Iterator[Mutant]:
             continue
         claims = {o.obligation.name for o in view.case.owed if o.call.id == call.id}
         left = without(view.proposal, call.id, claims)
-        yield view.mutant("drop a write", call.id, left, "coverage", equivalent=_idle(view, call))
+        # where another call reads its result, that one cannot run either, and no run gets to the end
+        kinds = ("coverage", "dependency") if view.feeds(call) else ("coverage",)
+        yield view.mutant("drop a write", call.id, left, *kinds, equivalent=_idle(view, call))
 
 
 def claim_without_evidence(view: View) -> Iterator[Mutant]:
     for call in view.writes:
         if _idle(view, call) is None:
-            yield view.mutant("claim without evidence", call.id, without(view.proposal, call.id, set()), "evidence")
+            kinds = ("evidence", "dependency") if view.feeds(call) else ("evidence",)
+            yield view.mutant("claim without evidence", call.id, without(view.proposal, call.id, set()), *kinds)
     ends = [n for n in view.proposal.nodes if isinstance(n, Terminal) and n.kind == "done"]
     for end in ends:
         claimed = edit(view.proposal, replace(end, claims=(*end.claims, "nothing_of_the_kind")))

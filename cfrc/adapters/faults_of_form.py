@@ -32,7 +32,9 @@ def reverse_dependency(view: View) -> Iterator[Mutant]:
         turned = edit(turned, replace(first, after=(*first.after, b)))
         around = any(a in reach[x] for x in reach[b])  # calls in between keep the old order
         free = "either order will do: the two touch different things"
-        equivalent = free if (a, b) in view.case.either_way and not around else None
+        if not view.serves(first):
+            free = f"nothing relies on what {a} reads"
+        equivalent = free if ((a, b) in view.case.either_way or not view.serves(first)) and not around else None
         kinds = ("dependency", "preservation", "coverage")
         what = f"{a} after {b}, instead of before"
         yield view.mutant("reverse a dependency", what, turned, *kinds, equivalent=equivalent)

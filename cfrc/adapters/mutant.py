@@ -11,7 +11,7 @@ from cfrc.adapters.history import truth
 from cfrc.model.contract import Name
 from cfrc.model.domain import Tool
 from cfrc.model.evaluate import Env, Undefined, evaluate
-from cfrc.model.expr import Expr, Lit, Var, conjuncts
+from cfrc.model.expr import Expr, Lit, NodeResult, Outcome, Var, conjuncts, walk
 from cfrc.model.graph import Call, Proposal
 from cfrc.model.types import Id, Type
 from cfrc.model.values import Value
@@ -65,6 +65,19 @@ class View:
         fixed = [n for n in self.case.contract.names.values() if n.fixed]
         mine = [n for n in fixed if (call.tool, param) in n.targets]
         return mine + [n for n in fixed if not n.targets and n.type == type_ and isinstance(type_, Id)]
+
+    def serves(self, call: Call) -> bool:
+        """Whether the call does more than read, or anything relies on what it reads."""
+        parts = [
+            e for c in self.calls if c.id != call.id for e in (*c.args.values(), c.when, c.expect) if e is not None
+        ]
+        read = any(isinstance(x, NodeResult | Outcome) and x.node == call.id for e in parts for x in walk(e))
+        return read or call.expect is not None or self.tool(call).writes
+
+    def feeds(self, call: Call) -> bool:
+        """Whether an argument or a guard of another call reads the call's result: without the call it dangles."""
+        parts = [e for c in self.calls for e in (*c.args.values(), c.when) if e is not None]
+        return any(isinstance(x, NodeResult | Outcome) and x.node == call.id for e in parts for x in walk(e))
 
     def possible(self, call: Call) -> bool:
         """Whether what is known at the cut does not already forbid the call: no ``requires`` of it is false."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cfrc.adapters.edits import add, build_call, named, sites, with_leaf
-from cfrc.adapters.history import plain, truth
+from cfrc.adapters.history import plain
 from cfrc.adapters.mutant import NOWHERE, Mutant, View
 from cfrc.model.contract import EffectGoal
-from cfrc.model.expr import Expr, Lit, conjuncts
+from cfrc.model.expr import Expr, Lit
 from cfrc.model.graph import Call
 from cfrc.model.types import Id
 
@@ -31,9 +31,7 @@ def repeat_kept(view: View) -> Iterator[Mutant]:
             effects = [contract.domain.effects[c.effect] for c, _ in history.deeds[call.index].causes]
             if any(e.once for e in effects):
                 again = build_call(contract, call.tool, "again", dict(call.args))
-                yield view.mutant(
-                    "repeat a kept write", call.id, add(view.proposal, again), *_repetition(view, call.index)
-                )
+                yield view.mutant("repeat a kept write", call.id, add(view.proposal, again), "preservation")
 
 
 def repeat_write(view: View) -> Iterator[Mutant]:
@@ -41,17 +39,7 @@ def repeat_write(view: View) -> Iterator[Mutant]:
     for call in view.writes:
         if any(effects[c.effect].once for c in view.tool(call).causes):
             again = replace(call, id="again", after=(call.id,), expect=None)
-            kinds = _repetition(view, int(call.id[1:]))
-            yield view.mutant("repeat a write", call.id, add(view.proposal, again), *kinds)
-
-
-def _repetition(view: View, index: int) -> tuple[str, ...]:
-    """A tool whose ``requires`` is false after its own write forbids the repeat itself, before any effect of it."""
-    history = view.case.history
-    call = view.case.run.calls[index]
-    env = history.env(call, history.before[index + 1])
-    forbidden = call.tool is not None and any(truth(c, env) is False for r in call.tool.requires for c in conjuncts(r))
-    return ("preservation", "dependency") if forbidden else ("preservation",)
+            yield view.mutant("repeat a write", call.id, add(view.proposal, again), "preservation")
 
 
 def _elsewhere(view: View, call: Call) -> Call:

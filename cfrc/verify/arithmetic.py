@@ -41,6 +41,8 @@ def arithmetic(ev: Evaluator, e: ex.Apply, args: list[Shape]) -> Shape:
     types = [a.type for a in args]
     xs = [as_term(ev.terms, a) for a in args]
     if e.type in RANGES:
+        for x, of in zip(xs, types, strict=True):
+            _receipts_in_range(ev, x, of)
         return Scalar(_in_range(ev, _moment(ev, e, types, xs), e.type), e.type)
     if len({x.sort for x in xs}) > 1 and e.op != "round":
         xs = [ev.terms.to_real(x) for x in xs]
@@ -48,11 +50,17 @@ def arithmetic(ev: Evaluator, e: ex.Apply, args: list[Shape]) -> Shape:
     return ev.as_type(Scalar(found, ty.DECIMAL if found.sort == REAL else types[0]), e.type)
 
 
+def _receipts_in_range(ev: Evaluator, x: Term, t: ty.Type) -> None:
+    """Whatever a receipt or the world says of a date is one: a fact about unknowns, not an expectation."""
+    if t in RANGES and x.op in ("sym", "app") and ev.quantifiers is not None:
+        low, high = (ev.terms.const(INT, bound) for bound in RANGES[t])
+        ev.quantifiers.fact(ev.terms.and_(ev.terms.le(low, x), ev.terms.le(x, high)))
+
+
 def _in_range(ev: Evaluator, x: Term, t: ty.Type) -> Term:
-    """A known result out of range is undefined; an unknown one is taken to be in range, as receipts are."""
-    low, high = RANGES[t]
-    if x.is_const and not low <= x.data <= high:
-        ev.define(ev.terms.false)
+    """A result out of range is undefined: there is no day after 9999-12-31."""
+    low, high = (ev.terms.const(INT, bound) for bound in RANGES[t])
+    ev.define(ev.terms.and_(ev.terms.le(low, x), ev.terms.le(x, high)))
     return x
 
 
@@ -105,7 +113,7 @@ def _number(ev: Evaluator, e: ex.Apply, xs: list[Term]) -> Term:
             return _divide(ev, t.to_real(xs[0]), t.to_real(xs[1]))
         case "round":
             return _round(ev, t.to_real(xs[0]), xs[1] if len(xs) > 1 else t.const(INT, 0))
-    raise NotImplementedError(e.op)
+    raise AssertionError(e.op)
 
 
 def _extreme(t: Terms, least: bool, xs: list[Term]) -> Term:

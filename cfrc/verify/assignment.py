@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Obligation, StateGoal
 from cfrc.verify.frame import Key
-from cfrc.verify.goals import Candidate, pattern_match
+from cfrc.verify.goals import Candidate, Unbound, pattern_match
 from cfrc.verify.owed import effect_goals, literal_key
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Instance, Run, match
@@ -22,6 +22,9 @@ from cfrc.verify.terms import INT, Term
 
 COMBINATIONS = 3000
 """How many assignments of one group of obligations are written out."""
+
+
+Chosen = tuple[tuple[Obligation, Instance], ...]
 
 
 class Assignments:
@@ -110,7 +113,7 @@ class Assignments:
                 if cond is t.true and o.count == 1 and not exhaustive:
                     return
 
-    def _occurrences(self, o: Obligation, results: dict[str, Shape]) -> list[Term]:
+    def occurrences(self, o: Obligation, results: dict[str, Shape]) -> list[Term]:
         """The separate occurrences that may count: every cause, and a witness of what nothing before it shows
         already."""
         t = self.paths.terms
@@ -132,8 +135,7 @@ class Assignments:
 
     def discharged(self, o: Obligation) -> Term | None:
         """Whether the obligation is discharged, taken by itself (with those it refers to); ``None``: too many ways."""
-        found = self._assign(self._closure(o))
-        return None if found is None else found
+        return _Search(self, self._closure(o), excused=False).formula()
 
     def certainly(self, o: Obligation) -> Term:
         """That a receipt discharges the obligation whose arguments are the very terms that it asks for: implies
@@ -178,7 +180,9 @@ class Assignments:
                 for c, cond in choices
                 for result, real in options
                 if real is not self.paths.terms.false
-            ][:COMBINATIONS]
+            ]
+            if len(choices) > COMBINATIONS:
+                raise Unbound("too many receipts may stand for what it refers to")
         yield from choices
 
     def realized(self, o: Obligation, run: Run) -> Term:
@@ -247,58 +251,96 @@ class Assignments:
         return groups
 
     @staticmethod
-    def _distinct(a: Obligation, b: Obligation) -> bool:
+    def distinct(a: Obligation, b: Obligation) -> bool:
         """Whether two existential obligations must get different identities."""
         if not a.exists or not b.exists or a.shared or b.shared:
             return False
         return bool({g.effect for g in effect_goals(a)} & {g.effect for g in effect_goals(b)})
 
     def joint(self, group: list[Obligation]) -> Term | None:
-        """Whether one assignment serves the whole group; ``None``: too many ways."""
-        return self._assign(group)
+        """Whether one assignment serves every active member of the group; ``None``: too many ways."""
+        try:
+            return _Search(self, group, excused=True).formula()
+        except Unbound:
+            return None
 
-    def _assign(self, group: list[Obligation]) -> Term | None:
-        t = self.paths.terms
-        disjuncts: list[Term] = []
-        budget = [COMBINATIONS]
 
-        def go(index: int, cond: Term, chosen: dict[str, Instance], results: dict[str, Shape]) -> bool:
-            """False when the budget is spent."""
-            budget[0] -= 1
-            if budget[0] < 0:
-                return False
-            if index == len(group):
-                disjuncts.append(cond)
-                return True
-            o = group[index]
-            if index < len(group) - 1:
-                # an inactive obligation gets no receipt, so nothing can refer to it
-                cond = t.and_(cond, self.active(o))
-            if o.count > 1:
-                counts = [t.ite(c, t.const(INT, 1), t.const(INT, 0)) for c in self._occurrences(o, results)]
-                enough = t.le(t.const(INT, o.count), t.add(t.const(INT, 0), *counts))
-                return go(index + 1, t.and_(cond, enough), chosen, results)
-            for s in self.state(o):
-                if s is not t.false and not go(index + 1, t.and_(cond, s), chosen, results):
-                    return False
-            # which receipt is chosen matters to the others of the group
-            for c in self.candidates(o, results, exhaustive=len(group) > 1):
-                apart = [
-                    t.not_(match(t, c.instance.args, i.args))
-                    for name, i in chosen.items()
-                    if self._distinct(self.by_name[name], o) and i.effect == c.instance.effect
-                ]
-                both = t.and_(cond, c.cond, *apart)
-                if both is t.false:
-                    continue
-                result = self.paths.runs[c.instance.pos].result
-                more = {**results, o.name: result} if result is not None else results
-                if not go(index + 1, both, {**chosen, o.name: c.instance}, more):
-                    return False
-                if disjuncts and disjuncts[-1] is t.true:
-                    return True
+class _Search:
+    """Writes out the assignments of a group of obligations, references first, as a disjunction.
+
+    ``excused``: a member that is not active needs no receipt (and nothing can refer to it then).
+    """
+
+    def __init__(self, assignments: Assignments, group: list[Obligation], excused: bool) -> None:
+        self.all = assignments
+        self.t = assignments.paths.terms
+        self.group = group
+        self.excused = excused
+        self.disjuncts: list[Term] = []
+        self.budget = COMBINATIONS
+
+    def formula(self) -> Term | None:
+        """``None`` when the budget is spent before it is clear that some assignment always serves."""
+        if not self._go(0, self.t.true, (), {}):
+            return self.t.true if any(d is self.t.true for d in self.disjuncts) else None
+        return self.t.or_(*self.disjuncts)
+
+    def _go(self, index: int, cond: Term, chosen: Chosen, results: dict[str, Shape]) -> bool:
+        """Assigns the members from ``index`` on; false when the budget is spent."""
+        self.budget -= 1
+        if self.budget < 0:
+            return False
+        if index == len(self.group):
+            self.disjuncts.append(cond)
             return True
+        o = self.group[index]
+        active = self.all.active(o)
+        if self.excused or index < len(self.group) - 1:
+            idle = self.t.and_(cond, self.t.not_(active))
+            if self.excused and idle is not self.t.false and not self._go(index + 1, idle, chosen, results):
+                return False
+            cond = self.t.and_(cond, active)  # an inactive obligation gets no receipt, so nothing can refer to it
+            if cond is self.t.false:
+                return True
+        return self._member(index, o, cond, chosen, results)
 
-        if not go(0, t.true, {}, {}):
-            return t.true if any(d is t.true for d in disjuncts) else None
-        return t.or_(*disjuncts)
+    def _member(self, index: int, o: Obligation, cond: Term, chosen: Chosen, results: dict[str, Shape]) -> bool:
+        if o.count > 1 and not o.exists:
+            one, zero = self.t.const(INT, 1), self.t.const(INT, 0)
+            counts = [self.t.ite(c, one, zero) for c in self.all.occurrences(o, results)]
+            enough = self.t.le(self.t.const(INT, o.count), self.t.add(zero, *counts))
+            return self._go(index + 1, self.t.and_(cond, enough), chosen, results)
+        for s in self.all.state(o):
+            if s is not self.t.false and not self._go(index + 1, self.t.and_(cond, s), chosen, results):
+                return False
+        # which receipt is chosen matters to the others of the group
+        found = list(self.all.candidates(o, results, exhaustive=len(self.group) > 1 or o.count > 1))
+        for picked in combinations(found, o.count):
+            self.budget -= 1
+            if self.budget < 0:
+                return False
+            both = self._together(o, cond, picked, chosen)
+            if both is self.t.false:
+                continue
+            more = dict(results)
+            result = self.all.paths.runs[picked[0].instance.pos].result
+            if o.count == 1 and result is not None:
+                more[o.name] = result
+            if not self._go(index + 1, both, (*chosen, *((o, c.instance) for c in picked)), more):
+                return False
+            if self.disjuncts and self.disjuncts[-1] is self.t.true:
+                return True
+        return True
+
+    def _together(self, o: Obligation, cond: Term, picked: tuple[Candidate, ...], chosen: Chosen) -> Term:
+        """That the picked receipts discharge the obligation, with identities of their own where it is existential."""
+        parts = [cond]
+        taken = [i for other, i in chosen if self.all.distinct(other, o)]
+        for c in picked:
+            parts.append(c.cond)
+            parts += [
+                self.t.not_(match(self.t, c.instance.args, i.args)) for i in taken if i.effect == c.instance.effect
+            ]
+            if o.exists and not o.shared:
+                taken.append(c.instance)
+        return self.t.and_(*parts)

@@ -47,6 +47,11 @@ class Quantifiers:
         if q.kind != "each":
             self._witness(q)
 
+    def fact(self, axiom: Term) -> None:
+        """Adds something that holds of every value there is."""
+        if all(axiom is not known for known in self.axioms):
+            self._emit(axiom)
+
     def instantiate(self) -> None:
         """Adds the axioms for every row that the terms made so far read."""
         for _ in range(ROUNDS if self.known else 0):

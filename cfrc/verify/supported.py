@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from time import perf_counter
 
-from cfrc.model.contract import Contract, Obligation
+from cfrc.model.contract import Contract, Fact, KeptEffect, Obligation
 from cfrc.model.graph import Proposal
 from cfrc.model.show import show_instance, show_value
 from cfrc.model.values import Value
 from cfrc.model.verdict import Finding, Stats, Status, Verdict
+from cfrc.source import Span
 from cfrc.verify.assignment import Assignments
 from cfrc.verify.condition import spans
 from cfrc.verify.feasible import Feasibility
@@ -53,16 +54,21 @@ def support(contract: Contract, *, budget: int = 20_000_000, today: date | datet
 
 
 def _finding(
-    code: str, message: str, help: str, where: object, obligation: str | None = None, *clauses: object
+    code: str,
+    message: str,
+    help: str,
+    where: Span | None,
+    obligation: str | None = None,
+    *clauses: tuple[str, Span | None],
 ) -> Finding:
     return Finding(
         code=f"CFRC-{code}",
         kind="support",
         message=message,
         help=help,
-        where=where,  # type: ignore[arg-type]
+        where=where,
         obligation=obligation,
-        clauses=spans(*clauses),  # type: ignore[arg-type]
+        clauses=spans(*clauses),
     )
 
 
@@ -92,21 +98,21 @@ def _sources(c: Contract) -> Iterator[Finding]:
 
 def _facts(c: Contract) -> Iterator[Finding]:
     """No two facts give one fluent instance different values."""
-    seen: dict[tuple[str, tuple[Value, ...]], object] = {}
+    seen: dict[tuple[str, tuple[Value, ...]], Fact] = {}
     for f in c.facts:
         first = seen.setdefault((f.fluent, f.args), f)
-        if first is not f and first.value != f.value:  # type: ignore[attr-defined]
+        if first is not f and first.value != f.value:
             what = show_instance(f.fluent, f.args, c.domain.fluents[f.fluent].params)
             yield _finding(
-                "CON003", f"`{what}` is said to be both {show_value(first.value)} and {show_value(f.value)}",  # type: ignore[attr-defined]
-                "keep the value of the latest receipt", f.span, None, ("the other fact", first.span),  # type: ignore[attr-defined]
+                "CON003", f"`{what}` is said to be both {show_value(first.value)} and {show_value(f.value)}",
+                "keep the value of the latest receipt", f.span, None, ("the other fact", first.span),
             )  # fmt: skip
 
 
 def _kept(c: Contract) -> Iterator[Finding]:
     """K holds no ``once`` key twice, nothing in K is in doubt, and nothing owed is in K."""
-    identities: dict[tuple[str, tuple[Value, ...]], object] = {}
-    keys: dict[tuple[str, tuple[Value, ...]], object] = {}
+    identities: dict[tuple[str, tuple[Value, ...]], KeptEffect] = {}
+    keys: dict[tuple[str, tuple[Value, ...]], KeptEffect] = {}
     for k in c.kept:
         effect = c.domain.effects[k.effect]
         identities[k.effect, k.args] = k
@@ -116,13 +122,13 @@ def _kept(c: Contract) -> Iterator[Finding]:
             yield _finding(
                 "CON004", f"`{k.effect}` is kept twice for one `once` key",
                 "one of the two did not happen: check the receipts",
-                k.span, None, ("the other one", first.span),  # type: ignore[attr-defined]
+                k.span, None, ("the other one", first.span),
             )  # fmt: skip
     for d in c.doubts:
         if (d.effect, d.args) in identities:
             yield _finding(
                 "CON003", f"`{d.effect}` is both kept and in doubt", "a success settles the doubt: drop it", d.span,
-                None, ("kept here", identities[d.effect, d.args].span),  # type: ignore[attr-defined]
+                None, ("kept here", identities[d.effect, d.args].span),
             )  # fmt: skip
     for o in c.obligations:
         for g in effect_goals(o):
@@ -131,7 +137,7 @@ def _kept(c: Contract) -> Iterator[Finding]:
                 yield _finding(
                     "CON002", f"`{o.name}` owes what is already realized",
                     "an obligation with a discharging receipt is not open",
-                    o.span, o.name, ("kept here", identities[g.effect, args].span),  # type: ignore[attr-defined]
+                    o.span, o.name, ("kept here", identities[g.effect, args].span),
                 )  # fmt: skip
 
 
@@ -155,7 +161,7 @@ def _cycles(c: Contract) -> Iterator[Finding]:
 
 def _rivals(c: Contract, obligations: list[Obligation]) -> Iterator[Finding]:
     """Literal obligations that exclude each other: one ``once`` key owed twice, or kept with other arguments."""
-    keys: dict[tuple[str, tuple[Value, ...]], tuple[str, object]] = {}
+    keys: dict[tuple[str, tuple[Value, ...]], tuple[str, Span | None]] = {}
     for k in c.kept:
         effect = c.domain.effects[k.effect]
         if effect.once:

@@ -42,8 +42,9 @@ def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Con
             continue
         try:
             covered = assignments.discharged(o)
+            several = t.and_(done, assignments.several(o)) if o.choice == "one" else t.false
         except Unbound as gap:
-            yield _undecidable(paths, o, terminal, f"nothing binds the existential {gap}")
+            yield _undecidable(paths, o, terminal, f"not bound: {gap}")
             continue
         if covered is None:
             yield _undecidable(paths, o, terminal, "too many ways to assign receipts to obligations")
@@ -51,7 +52,6 @@ def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Con
         bad = t.and_(done, t.not_(covered))
         open_ = t.and_(active, bad)
         yield None if open_ is t.false else _uncovered(paths, o, terminal, open_)
-        several = t.and_(done, assignments.several(o)) if o.choice == "one" else t.false
         if o.choice == "one":
             yield _exclusive(paths, o, terminal, t.and_(active, several))
         if o.name in terminal.claims:
@@ -62,8 +62,8 @@ def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Con
         if joint is None:
             yield _undecidable(paths, group[-1], terminal, "too many ways to assign receipts to obligations")
         else:
-            active = t.and_(*(assignments.active(o) for o in group))
-            cond = _uncovered(paths, group[-1], terminal, t.and_(active, done, t.not_(joint)))
+            # (a member that is not active is excused, the others are not)
+            cond = _uncovered(paths, group[-1], terminal, t.and_(done, t.not_(joint)))
             names = ", ".join(f"`{o.name}`" for o in group)
             cond.message = f"at `{terminal.id}` there may be no receipts for all of {names} together"
             yield cond
@@ -158,7 +158,10 @@ def _before(paths: Paths, assignments: Assignments, terminal: Terminal) -> Condi
             later = by_name.get(name)
             if later is not None:
                 for run in paths.runs:
-                    yield from _premature(paths, assignments, first, later, run, done)
+                    try:
+                        yield from _premature(paths, assignments, first, later, run, done)
+                    except Unbound as gap:
+                        yield _undecidable(paths, first, terminal, f"not bound: {gap}")
 
 
 def _premature(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfrc.model.expr import Expr
+from cfrc.source import Span
 from cfrc.verify.condition import Condition, Conditions, spans
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Run
@@ -51,9 +52,7 @@ def _sources(paths: Paths, run: Run) -> Iterator[Condition]:
         yield _undefined(paths, run.call.id, node, bad, run.pos, run.call.span)
 
 
-def _undefined(paths: Paths, reader: str, node: str, bad: Term, pos: int | None, span: object) -> Condition:
-    from cfrc.source import Span
-
+def _undefined(paths: Paths, reader: str, node: str, bad: Term, pos: int | None, span: Span | None) -> Condition:
     other = paths.run_of(node)
     assert other is not None
     return Condition(
@@ -65,7 +64,7 @@ def _undefined(paths: Paths, reader: str, node: str, bad: Term, pos: int | None,
         mask=paths.order.anc[pos] if pos is not None else paths.everything,
         step=pos,
         node=reader,
-        where=span if isinstance(span, Span) else None,
+        where=span,
         clauses=spans((f"`{node}`", other.call.span)),
         others=(node,),
     )

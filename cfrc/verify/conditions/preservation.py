@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from cfrc.model.contract import Doubt
+from cfrc.source import Span
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.frame import Key
 from cfrc.verify.paths import Paths
@@ -53,7 +54,7 @@ def project(paths: Paths, effect: str, args: tuple[Key | None, ...]) -> tuple[Ke
 
 
 def _at(
-    paths: Paths, run: Run, code: str, bad: Term, message: str, help: str, clauses: tuple[tuple[str, object], ...]
+    paths: Paths, run: Run, code: str, bad: Term, message: str, help: str, clauses: tuple[tuple[str, Span], ...]
 ) -> Condition:
     return Condition(
         kind="preservation",
@@ -66,14 +67,14 @@ def _at(
         step=run.pos,
         node=run.call.id,
         where=run.call.span,
-        clauses=clauses,  # type: ignore[arg-type]
+        clauses=clauses,
     )
 
 
-def _repeats_kept(paths: Paths, run: Run, c: Instance, key: tuple[Key, ...], span: object) -> Iterator[Condition]:
+def _repeats_kept(paths: Paths, run: Run, c: Instance, key: tuple[Key, ...], span: Span | None) -> Iterator[Condition]:
     t = paths.terms
     identical = match(t, c.args, key)
-    clauses = spans(("kept here", span), ("the clause", c.clause.span))  # type: ignore[arg-type]
+    clauses = spans(("kept here", span), ("the clause", c.clause.span))
     yield _at(
         paths, run, "PRS001", t.and_(c.cond, identical),
         f"`{run.call.id}` may repeat `{c.effect}`, which is already realized",
@@ -96,7 +97,7 @@ def _repeats_doubt(
     doubted: Term,
     since: int,
     retry: Term,
-    span: object,
+    span: Span | None,
 ) -> Iterator[Condition]:
     """The instance ``key`` is in doubt where ``doubted``, since the position ``since`` (-1: since before the
     freeze)."""
@@ -120,7 +121,7 @@ def _repeats_doubt(
         paths, run, "PRS006", bad,
         f"`{run.call.id}` may repeat `{c.effect}`, which may already have happened",
         "settle the doubt first: read whether it happened and go on where that refutes it",
-        spans(("in doubt here", span), ("the clause", c.clause.span)),  # type: ignore[arg-type]
+        spans(("in doubt here", span), ("the clause", c.clause.span)),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from cfrc.model.contract import EffectGoal
 from cfrc.model.show import show_expr
+from cfrc.source import Span
 from cfrc.verify.condition import Condition, Conditions, spans
 from cfrc.verify.goals import Unbound, pattern_match
 from cfrc.verify.licences import Licences
@@ -111,7 +112,7 @@ def _within(licences: Licences, kind: str, name: str) -> str:
     return f"licensed: {shown}"
 
 
-def _condition(paths: Paths, run: Run, code: str, bad: Term, message: str, help: str, clause: object) -> Condition:
+def _condition(paths: Paths, run: Run, code: str, bad: Term, message: str, help: str, clause: Span | None) -> Condition:
     contract = paths.contract.span
     return Condition(
         kind="scope",
@@ -124,5 +125,5 @@ def _condition(paths: Paths, run: Run, code: str, bad: Term, message: str, help:
         step=run.pos,
         node=run.call.id,
         where=run.call.span,
-        clauses=spans(("the clause", clause), ("the contract", contract)),  # type: ignore[arg-type]
+        clauses=spans(("the clause", clause), ("the contract", contract)),
     )

@@ -141,7 +141,9 @@ class View:
         if size is None:
             size = max(len(found), *(p + 1 for p in positions), 0)
         out: list[Value] = []
-        spare = found[-1] if found else self._spare(term, item, next(iter(positions.values()), None))
+        # only a row inside the list is one that what is known of every row is known of
+        inside = (at for place, at in positions.items() if 0 <= place < size)
+        spare = found[-1] if found else self._spare(term, item, next(inside, None))
         for i in range(min(size, LONGEST)):
             if i in positions:
                 at = positions[i]
@@ -153,7 +155,7 @@ class View:
         return bag(out) if isinstance(t, ty.BagOf) else tuple(out)
 
     def _spare(self, term: Term, item: ty.Type, at: Term | None) -> Value:
-        """A row to fill up with: one that some term reads, because what is known of every row is known of it."""
+        """A row to fill up with: one that some term reads, if there is one."""
         if at is None:
             return self.value(unknown(self.terms, item, self._filler))
         return self.value(unknown(self.terms, item, lambda s, so: self.terms.app(so, f"nth{s}", (term, at))))

@@ -105,7 +105,7 @@ class Admission:
         if own.status is Status.WITHHELD or (own.status is not Status.ADMITTED and idle):
             return Verdict(own.status, contract.name, proposal.name, own.findings, stats=own.stats)
         if self._ground is not None and own.status is Status.ADMITTED:
-            quick = self._ground.admit(proposal, self.today)
+            quick = self._ground.admit(proposal)
             if quick is not None:
                 stats = Stats(quick.questions, quick.questions, 0, perf_counter() - start)
                 return Verdict(own.status, contract.name, proposal.name, (), quick.needed, quick.unneeded, stats)

@@ -7,6 +7,7 @@ receipt says. (Kind 2's inductive validity cores are the model: the solver's uns
 from __future__ import annotations
 
 from cfrc.model.contract import StateGoal
+from cfrc.model.graph import Call
 from cfrc.verify.assignment import Assignments
 from cfrc.verify.goals import Unbound
 from cfrc.verify.order import sources
@@ -31,7 +32,7 @@ def needs(paths: Paths, core: set[int]) -> tuple[tuple[str, ...], tuple[str, ...
         if n not in found:
             found.add(n)
             todo.extend(feeds.get(n, ()))
-    names = [r.call.id for r in paths.runs]
+    names = [n.id for n in paths.proposal.nodes if isinstance(n, Call)]
     needed = tuple(n for n in names if n in found) + tuple(dict.fromkeys(used))
     return needed, tuple(n for n in names if n not in found)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
-from cfrc.model.contract import Origin
+from cfrc.model.contract import Contract, Origin
 from cfrc.model.domain import Param, SourcePattern, Tool
 from cfrc.model.graph import Call
 from cfrc.model.values import Value
@@ -51,7 +51,7 @@ class Evidence:
 
 
 def findings(graph: GraphView) -> Iterator[Finding]:
-    evidence = _evidence(graph)
+    evidence = _evidence(graph.contract)
     for run in graph.runs:
         for p in run.tool.params if run.tool is not None else ():
             given = run.call.args.get(p.name)
@@ -59,9 +59,25 @@ def findings(graph: GraphView) -> Iterator[Finding]:
                 yield from _argument(graph, evidence, run.call, p, given)
 
 
-def _evidence(graph: GraphView) -> Evidence:
+def supported_values(c: Contract, p: Param) -> tuple[dict[str, Value], frozenset[Value] | None]:
+    """What a call may surely give for a parameter: names of the contract that are of its very type, with their values,
+    and literal values (``None``: any)."""
+    plain = p.type.item if isinstance(p.type, ty.Optional) else p.type
+
+    def good(origin: Origin | None) -> bool:
+        return origin is not None and _allows(p, origin) and not _refuses_quote(p, origin)
+
+    names = {n.name: n.value for n in c.names.values() if n.type == plain and (p.free or good(n.origin))}
+    if p.free or plain in (ty.TEXT, ty.BOOL) or isinstance(plain, ty.Enum):
+        return names, None
+    literals = {v for v, found in _evidence(c).by_value.items() for t, o in found if t == plain and good(o)}
+    if isinstance(p.default, ex.Lit):
+        literals.add(p.default.value)
+    return names, frozenset(literals)
+
+
+def _evidence(c: Contract) -> Evidence:
     found = Evidence()
-    c = graph.contract
     for n in c.names.values():
         found.add(n.value, n.type, n.origin)
     for f in c.facts:

@@ -35,12 +35,9 @@ class Assignments:
         self.by_name = {o.name: o for o in paths.contract.obligations}
         self.references = paths.frame.references
         self.ground: dict[tuple[str, tuple[Key | None, ...]], list[Instance]] = defaultdict(list)
-        self.exactly: dict[tuple[str, tuple[Key | None, ...]], list[Instance]] = defaultdict(list)
-        """Every instance by the very terms of its arguments: what is copied through is found here."""
         self.symbolic: dict[str, list[Instance]] = defaultdict(list)
         for effect, instances in paths.by_effect.items():
             for i in instances:
-                self.exactly[effect, i.args].append(i)
                 if all(a is not None and all(t.ground for t in a) for a in i.args):
                     self.ground[effect, i.args].append(i)
                 else:
@@ -82,7 +79,7 @@ class Assignments:
             return [*self.ground.get((goal.effect, key), ()), *self.symbolic.get(goal.effect, ())]
         return self.paths.by_effect.get(goal.effect, [])
 
-    def _lasts(self, i: Instance) -> Term:
+    def lasts(self, i: Instance) -> Term:
         """The instance is not one of K, and nothing after it undoes it."""
         known = self._lasting.get(id(i))
         if known is None:
@@ -107,7 +104,7 @@ class Assignments:
                 hit = pattern_match(
                     paths, i.shapes, goal, o.exists, o.where, len(paths.runs), paths.everything, discharges=discharges
                 )
-                cond = t.and_(i.cond, hit, self._lasts(i)) if hit is not t.false else hit
+                cond = t.and_(i.cond, hit, self.lasts(i)) if hit is not t.false else hit
                 if cond is not t.false:
                     yield Candidate(i, cond)
                 if cond is t.true and o.count == 1 and not exhaustive:
@@ -135,24 +132,7 @@ class Assignments:
 
     def discharged(self, o: Obligation) -> Term | None:
         """Whether the obligation is discharged, taken by itself (with those it refers to); ``None``: too many ways."""
-        return _Search(self, self._closure(o), excused=False).formula()
-
-    def certainly(self, o: Obligation) -> Term:
-        """That a receipt discharges the obligation whose arguments are the very terms that it asks for: implies
-        :meth:`discharged`, and costs one look-up."""
-        t, paths = self.paths.terms, self.paths
-        plain = o.where is None and not o.exists and o.count == 1 and not self.references[o.name]
-        found = []
-        for g in effect_goals(o) if plain and o.choice != "one" else ():
-            ev = paths.evaluator(len(paths.runs), paths.everything)
-            params = paths.domain.effects[g.effect].params
-            key = tuple(
-                None if a is None else tuple(leaves(t, ev.as_type(ev.eval(a), want)))
-                for a, (_, want) in zip(g.args, params, strict=True)
-            )
-            if None not in key and ev.defined() is t.true:
-                found += [t.and_(i.cond, self._lasts(i)) for i in self.exactly.get((g.effect, key), ())]
-        return t.or_(*found)
+        return _Search(self, self.closure(o), excused=False).formula()
 
     def several(self, o: Obligation) -> Term:
         """Whether more than one alternative is realized."""
@@ -198,7 +178,7 @@ class Assignments:
                         found.append(t.and_(i.cond, cond, hit))
         return t.or_(*found)
 
-    def _closure(self, o: Obligation) -> list[Obligation]:
+    def closure(self, o: Obligation) -> list[Obligation]:
         """The obligation after everything it refers to, each once, references first."""
         order: list[Obligation] = []
         seen: set[str] = set()
@@ -246,7 +226,7 @@ class Assignments:
             ordered: list[Obligation] = []
             for o in self.paths.contract.obligations:
                 if o.name in members:
-                    ordered.extend(x for x in self._closure(o) if x not in ordered)
+                    ordered.extend(x for x in self.closure(o) if x not in ordered)
             groups.append(ordered)
         return groups
 

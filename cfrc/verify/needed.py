@@ -6,11 +6,13 @@ receipt says. (Kind 2's inductive validity cores are the model: the solver's uns
 
 from __future__ import annotations
 
-from cfrc.model.contract import StateGoal
+from cfrc.model.contract import Obligation, StateGoal
 from cfrc.model.graph import Call
 from cfrc.verify.assignment import Assignments
+from cfrc.verify.certain import Certain
 from cfrc.verify.goals import Unbound
 from cfrc.verify.order import sources
+from cfrc.verify.owed import effect_goals
 from cfrc.verify.paths import Paths
 
 
@@ -37,18 +39,31 @@ def needs(paths: Paths, core: set[int]) -> tuple[tuple[str, ...], tuple[str, ...
     return needed, tuple(n for n in names if n not in found)
 
 
-def _discharging(paths: Paths) -> list[str]:
+def _discharging(paths: Paths) -> set[str]:
+    """The calls whose receipts may discharge an obligation: first those that are found at once, then what is left of
+    each effect, one by one."""
     assignments = Assignments(paths)
-    found = []
+    certain = Certain(assignments)
+    found = {node for o in paths.contract.obligations for node in certain.nodes(o)}
+    left = {
+        effect: {paths.runs[i.pos].call.id for i in instances} - found for effect, instances in paths.by_effect.items()
+    }
     for o in paths.contract.obligations:
         fluents = {f for g in o.goals if isinstance(g, StateGoal) for f in assignments.fluents(g)}
         if fluents:
-            found += [r.call.id for r in paths.runs if any(w.fluent in fluents for w in r.writes)]
-        try:
-            for discharges, _ in assignments.receipts(o):
-                found += [
-                    paths.runs[c.instance.pos].call.id for c in assignments.candidates(o, discharges, exhaustive=True)
-                ]
-        except Unbound:
-            continue
+            found |= {r.call.id for r in paths.runs if any(w.fluent in fluents for w in r.writes)}
+        if any(left.get(g.effect) for g in effect_goals(o)):
+            found |= _trying(assignments, o)
     return found
+
+
+def _trying(assignments: Assignments, o: Obligation) -> set[str]:
+    runs = assignments.paths.runs
+    try:
+        return {
+            runs[c.instance.pos].call.id
+            for discharges, _ in assignments.receipts(o)
+            for c in assignments.candidates(o, discharges, exhaustive=True)
+        }
+    except Unbound:
+        return set()

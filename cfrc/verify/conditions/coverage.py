@@ -8,12 +8,13 @@ existential obligations get different identities unless ``shared``; state obliga
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from cfrc.model.contract import Obligation, StateGoal
 from cfrc.model.graph import Terminal
 from cfrc.verify.assignment import Assignments
+from cfrc.verify.certain import Certain
 from cfrc.verify.condition import Condition, Conditions, spans
 from cfrc.verify.goals import Unbound
 from cfrc.verify.owed import effect_goals
@@ -24,21 +25,23 @@ from cfrc.verify.terms import Term
 
 def conditions(paths: Paths) -> Conditions:
     assignments = Assignments(paths)
+    certain = Certain(assignments)
     for terminal in paths.order.terminals:
         if terminal.kind == "done":
-            yield from _terminal(paths, assignments, terminal)
+            yield from _terminal(paths, assignments, certain, terminal)
             yield from _before(paths, assignments, terminal)
 
 
-def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Conditions:
+def _terminal(paths: Paths, assignments: Assignments, certain: Certain, terminal: Terminal) -> Conditions:
     t = paths.terms
     done = paths.ends(terminal)
     if done is t.false:
         return
     for o in paths.contract.obligations:
         active = assignments.active(o)
-        if assignments.certainly(o) is not t.false:
-            yield from _certain(paths, assignments, o, terminal, done)
+        surely = certain.discharged(o)
+        if surely is not t.false:
+            yield from _certain(paths, assignments, o, terminal, done, surely)
             continue
         try:
             covered = assignments.discharged(o)
@@ -58,36 +61,50 @@ def _terminal(paths: Paths, assignments: Assignments, terminal: Terminal) -> Con
             unproved = t.or_(bad, several)
             yield None if unproved is t.false else _claim(paths, o, terminal, unproved)
     for group in assignments.groups():
-        joint = assignments.joint(group)
-        if joint is None:
-            yield _undecidable(paths, group[-1], terminal, "too many ways to assign receipts to obligations")
-        else:
-            # (a member that is not active is excused, the others are not)
-            cond = _uncovered(paths, group[-1], terminal, t.and_(done, t.not_(joint)))
-            names = ", ".join(f"`{o.name}`" for o in group)
-            cond.message = f"at `{terminal.id}` there may be no receipts for all of {names} together"
-            yield cond
+        yield _together(paths, assignments, group, terminal, done, certain.joint(group))
 
 
-def _certain(paths: Paths, assignments: Assignments, o: Obligation, terminal: Terminal, done: Term) -> Conditions:
+def _together(
+    paths: Paths, assignments: Assignments, group: list[Obligation], terminal: Terminal, done: Term, surely: Term
+) -> Condition | None:
+    """One assignment for a whole group. (A member that is not active is excused, the others are not.)"""
+    t = paths.terms
+    joint = surely if surely is not t.false else assignments.joint(group)
+    if joint is None:
+        return _undecidable(paths, group[-1], terminal, "too many ways to assign receipts to obligations")
+    bad = t.and_(done, t.not_(joint))
+    if bad is t.false:
+        return None
+    cond = _uncovered(paths, group[-1], terminal, bad)
+    names = ", ".join(f"`{o.name}`" for o in group)
+    cond.message = f"at `{terminal.id}` there may be no receipts for all of {names} together"
+    if joint is surely:
+        cond.exact = partial(_exactly, paths, done, surely, lambda: assignments.joint(group))
+    return cond
+
+
+def _exactly(paths: Paths, assumed: Term, surely: Term, every: Callable[[], Term | None]) -> Term:
+    """The violation by the exact formula; by the stronger claim where there are too many ways to write it out."""
+    covered = every()
+    return paths.terms.and_(assumed, paths.terms.not_(covered if covered is not None else surely))
+
+
+def _certain(
+    paths: Paths, assignments: Assignments, o: Obligation, terminal: Terminal, done: Term, surely: Term
+) -> Conditions:
     """The copy-through case: first only the receipts that match by construction; the others, which may turn out to
     match, are considered only where these do not suffice."""
     t = paths.terms
-    certain = assignments.certainly(o)
-
-    def formula(active: Term) -> Term:
-        covered = assignments.discharged(o)
-        return t.and_(active, done, t.not_(covered if covered is not None else certain))
-
     for active, make in ((assignments.active(o), _uncovered), (t.true, _claim)):
         if make is _claim and o.name not in terminal.claims:
             continue
-        bad = t.and_(active, done, t.not_(certain))
+        assumed = t.and_(active, done)
+        bad = t.and_(assumed, t.not_(surely))
         if bad is t.false:
             yield None
         else:
             cond = make(paths, o, terminal, bad)
-            cond.exact = partial(formula, active)
+            cond.exact = partial(_exactly, paths, assumed, surely, partial(assignments.discharged, o))
             yield cond
 
 

@@ -151,8 +151,13 @@ Expr = Lit | Var | NodeResult | Discharge | Outcome | FluentRead | Field | Index
 TRUE = Lit(value=True, type=BOOL)
 
 
+_LEAVES = frozenset({Lit, Var, NodeResult, Discharge, Outcome})
+
+
 def children(e: Expr) -> tuple[Expr, ...]:
     """The direct sub-expressions."""
+    if e.__class__ in _LEAVES:
+        return ()
     match e:
         case FluentRead(args=args) | Apply(args=args):
             return args
@@ -176,7 +181,8 @@ def walk(e: Expr) -> Iterator[Expr]:
     while stack:
         x = stack.pop()
         yield x
-        stack.extend(reversed(children(x)))
+        if x.__class__ not in _LEAVES:
+            stack.extend(reversed(children(x)))
 
 
 def conjuncts(e: Expr | None) -> tuple[Expr, ...]:

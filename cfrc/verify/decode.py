@@ -57,7 +57,7 @@ class View:
         assert self._session is not None
         value = self._model.eval(self._session.encoder.encode(term), model_completion=True)
         if term.sort == "Bool":
-            return str(value) == "True"
+            return value.eq(self._session.encoder.encode(self.terms.true))
         if term.sort == "Int" or term.sort.startswith("Enum:"):
             return value.as_long()
         if term.sort == "Real":

@@ -75,15 +75,15 @@ class Encoder:
             case "coll":
                 return z3.Const(f"coll{t.id}", self.sort(t.sort))
             case "not":
-                return z3.Not(args[0])
+                return self._bool(z3.Z3_mk_not, args[0].as_ast())
             case "and":
-                return z3.And(*args)
+                return self._bool(z3.Z3_mk_and, *_array(args))
             case "or":
-                return z3.Or(*args)
+                return self._bool(z3.Z3_mk_or, *_array(args))
             case "ite":
                 return z3.If(*args)
             case "eq":
-                return args[0] == args[1]
+                return self._bool(z3.Z3_mk_eq, args[0].as_ast(), args[1].as_ast())
             case "le":
                 return args[0] <= args[1]
             case "lt":
@@ -95,6 +95,14 @@ class Encoder:
             case "to_real":
                 return z3.ToReal(args[0])
         raise AssertionError(t.op)
+
+    def implies(self, a: Any, b: Any) -> Any:
+        return self._bool(z3.Z3_mk_implies, a.as_ast(), b.as_ast())
+
+    def _bool(self, make: Callable[..., Any], *args: Any) -> Any:
+        """A Boolean expression made without the checks and coercions of :mod:`z3`, which cost more than Z3: terms have
+        sorts of their own, so that nothing is to be coerced."""
+        return z3.BoolRef(make(self._context.ref(), *args), self._context)
 
     def _literal(self, t: Term) -> Any:
         if t.sort == "Bool":
@@ -169,3 +177,8 @@ class Encoder:
         inside = self.terms.or_(*(self.terms.eq_all(r, has.args[1:]) for r in rows))
         same = self._memo[has.args[0].id] == self._memo[coll.id]
         self.emit(z3.Implies(same, self._memo[has.id] == self.encode(inside)))
+
+
+def _array(args: list[Any]) -> tuple[int, Any]:
+    """Expressions as Z3's interface takes several of them: how many, and where."""
+    return len(args), (z3.Ast * len(args))(*[a.as_ast() for a in args])

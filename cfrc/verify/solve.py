@@ -52,7 +52,7 @@ class Session:
     def _switch(self, term: Term) -> Any:
         if term.id not in self._switches:
             literal = z3.Bool(f"assume{term.id}", self._context)
-            self._solver.add(z3.Implies(literal, self.encoder.encode(term)))
+            self._solver.add(self.encoder.implies(literal, self.encoder.encode(term)))
             self._switches[term.id] = literal
             self._by_switch[f"assume{term.id}"] = term
         return self._switches[term.id]

@@ -24,10 +24,11 @@ def findings(graph: GraphView) -> Iterator[Finding]:
     for n in graph.proposal.nodes:
         for f in n.faults:
             yield _fault(f, n.id)
+    needs = [_needs(n) for n in graph.proposal.nodes]
     yield from _authority(graph)
-    yield from _dangling(graph)
-    yield from _cycle(graph)
-    yield from _terminal_dependencies(graph)
+    yield from _dangling(graph, needs)
+    yield from _cycle(graph, needs)
+    yield from _terminal_dependencies(graph, needs)
     yield from _claims(graph)
 
 
@@ -77,15 +78,17 @@ def _authority(graph: GraphView) -> Iterator[Finding]:
             )
 
 
-def _dangling(graph: GraphView) -> Iterator[Finding]:
+def _needs(n: Call | Terminal) -> set[str]:
+    """The names that a node depends on: in ``after``, sources, guard, ``until`` and ``expect``."""
+    return {*(n.after or ()), *(sources(n) if isinstance(n, Call) else mentioned(n.when))}
+
+
+def _dangling(graph: GraphView, needs: list[set[str]]) -> Iterator[Finding]:
     """Names of steps that are not in the graph, unless resolution has reported the node already."""
     known = {n.id for n in graph.proposal.nodes}
-    for n in graph.proposal.nodes:
+    for n, wanted in zip(graph.proposal.nodes, needs, strict=True):
         if any(f.code.endswith("DEP001") for f in n.faults):
             continue
-        wanted = set(n.after or ()) | mentioned(n.when)
-        if isinstance(n, Call):
-            wanted |= sources(n)
         for name in sorted(wanted - known):
             yield Finding(
                 code="CFRC-DEP001",
@@ -97,8 +100,8 @@ def _dangling(graph: GraphView) -> Iterator[Finding]:
             )
 
 
-def _cycle(graph: GraphView) -> Iterator[Finding]:
-    cycle = graph.order.cycle or _through_terminal(graph)
+def _cycle(graph: GraphView, needs: list[set[str]]) -> Iterator[Finding]:
+    cycle = graph.order.cycle or _through_terminal(graph, needs)
     if cycle:
         loop = " -> ".join(f"`{n}`" for n in (*reversed(cycle), cycle[-1]))
         node = next(n for n in graph.proposal.nodes if n.id == cycle[0])
@@ -112,27 +115,25 @@ def _cycle(graph: GraphView) -> Iterator[Finding]:
         )
 
 
-def _through_terminal(graph: GraphView) -> tuple[str, ...]:
+def _through_terminal(graph: GraphView, needs: list[set[str]]) -> tuple[str, ...]:
     """A cycle that passes a terminal; only where something depends on one (which is a finding as well)."""
     terminals = {t.id for t in graph.order.terminals}
-    wanted = {n.id: _needs(n) for n in graph.proposal.nodes}
-    if not any(terminals & needs for needs in wanted.values()):
+    if not any(terminals & names for names in needs):
         return ()
-    return find_cycle({n: [p for p in sorted(needs) if p in wanted] for n, needs in wanted.items()})
+    wanted = {n.id: names for n, names in zip(graph.proposal.nodes, needs, strict=True)}
+    return find_cycle({n: [p for p in sorted(names) if p in wanted] for n, names in wanted.items()})
 
 
-def _needs(n: Call | Terminal) -> set[str]:
-    return {*(n.after or ()), *mentioned(n.when), *(sources(n) if isinstance(n, Call) else ())}
-
-
-def _terminal_dependencies(graph: GraphView) -> Iterator[Finding]:
+def _terminal_dependencies(graph: GraphView, needs: list[set[str]]) -> Iterator[Finding]:
     terminals = {t.id for t in graph.order.terminals}
-    for n in graph.proposal.nodes:
-        needs = set(n.after or ())
+    for n, names in zip(graph.proposal.nodes, needs, strict=True):
+        if not names & terminals:
+            continue
+        before = set(n.after or ())  # (what `until` and `expect` read does not wait for them)
         exprs = [n.when, *(n.args.values() if isinstance(n, Call) else ())]
         for e in exprs:
-            needs |= mentioned(e)
-        for t in sorted(needs & terminals):
+            before |= mentioned(e)
+        for t in sorted(before & terminals):
             if n.id != t or isinstance(n, Terminal):
                 yield Finding(
                     code="CFRC-EVD002",

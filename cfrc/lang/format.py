@@ -48,7 +48,7 @@ class _Layout:
         starts = [t[2] for t in run.tokens]
         for start, end in run.comments:
             following = bisect_left(starts, start)
-            if following and "\n" not in self.text[run.tokens[following - 1][3] : start]:
+            if following and self.text.find("\n", run.tokens[following - 1][3], start) < 0:
                 trailing[following - 1] = self.text[start:end].rstrip()
             else:
                 self.before.setdefault(following, []).append((start, end))

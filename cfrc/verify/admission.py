@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import cached_property
 from time import perf_counter
 
 from cfrc.collector import collector_paused
@@ -37,7 +38,8 @@ from cfrc.verify.ground import Ground
 from cfrc.verify.needed import needs
 from cfrc.verify.paths import Paths
 from cfrc.verify.reach import unreachable
-from cfrc.verify.supported import support
+from cfrc.verify.spelled import spelled_out
+from cfrc.verify.supported import supported
 from cfrc.verify.terms import Terms
 
 DEFAULT_BUDGET = 20_000_000
@@ -84,9 +86,16 @@ class Admission:
         self.contract = contract
         self.budget = budget
         self.today = today if today is not None else datetime.now(UTC)
-        self.supported = support(contract, budget=budget, today=self.today)
-        self._frame = Frame(Terms(fold=normalize), contract)
-        self._ground = Ground(self._frame.contract) if normalize else None
+        self.normalize = normalize
+        self._spelled = spelled_out(contract)
+        ground = Ground(self._spelled)
+        self.supported = supported(self._spelled, ground, budget)
+        self._ground = ground if normalize else None
+
+    @cached_property
+    def _frame(self) -> Frame:
+        """What formulas need of the contract; a contract whose proposals are all literal never asks for it."""
+        return Frame(Terms(fold=self.normalize), self._spelled)
 
     def admit(self, proposal: Proposal, advice: bool = False) -> Verdict:
         """Judges one proposal; see :func:`admit`."""

@@ -7,8 +7,11 @@ that another allowed tool may establish, or a budget that runs out, does not.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
 
 from cfrc.model import expr as ex
 from cfrc.model.contract import Contract, EffectGoal, Obligation, StateGoal
@@ -19,10 +22,15 @@ from cfrc.verify.condition import Condition, spans
 from cfrc.verify.conditions import limits, preservation, scope
 from cfrc.verify.frame import Frame
 from cfrc.verify.goals import Unbound, pattern_match
-from cfrc.verify.owed import references
+from cfrc.verify.ground import Ground
+from cfrc.verify.owed import literal_args, references
 from cfrc.verify.paths import Paths
+from cfrc.verify.recipes import Cause, Recipe
 from cfrc.verify.shapes import Shape, unknown
-from cfrc.verify.terms import Term, Terms
+from cfrc.verify.terms import INT, REAL, Term, Terms
+
+Bound = tuple[int | Fraction, bool]
+"""A literal, and whether it is itself excluded."""
 
 PROBE = "probe"
 """The id of the hypothetical call."""
@@ -31,17 +39,36 @@ PROBE = "probe"
 class Feasibility:
     """Answers for the obligations of one contract."""
 
-    def __init__(self, contract: Contract, budget: int) -> None:
+    def __init__(self, contract: Contract, budget: int, ground: Ground) -> None:
         self.contract = contract
         self.budget = budget
+        self.ground = ground
         self.queries = 0
         self.tools = [contract.domain.tools[n] for n in contract.allow if n in contract.domain.tools]
         self.settable = {s.fluent for t in self.tools for s in t.sets}
         self.refutable = {r.effect for t in self.tools for r in t.refutes}
-        # in a hypothetical call every parameter is open, also those with a default
+        self.kept_fluents = {f.fluent for f in contract.facts if f.kept}
+
+    @cached_property
+    def _frame(self) -> Frame:
+        """In a hypothetical call every parameter is open, also those with a default."""
+        contract = self.contract
         free = {t.name: replace(t, params=tuple(replace(p, default=None) for p in t.params)) for t in self.tools}
         domain = replace(contract.domain, tools={**contract.domain.tools, **free})
-        self._frame = Frame(Terms(), replace(contract, domain=domain))
+        return Frame(Terms(), replace(contract, domain=domain))
+
+    @cached_property
+    def _causing(self) -> dict[str, list[tuple[Recipe, Cause]]]:
+        """By effect: the allowed tools that cause it, do nothing else that may be wrong, and can be called or made
+        callable."""
+        found: dict[str, list[tuple[Recipe, Cause]]] = defaultdict(list)
+        for tool in self.tools if not self.contract.doubts and not self.contract.limits else ():
+            recipe = self.ground.recipes.of(tool.name)
+            if recipe is None or len(recipe.causes) != 1 or not (self._open(tool) or _unconditional(recipe)):
+                continue
+            if all(w.licensed.all and w.fluent not in self.kept_fluents for w in recipe.writes):
+                found[recipe.causes[0].effect].append((recipe, recipe.causes[0]))
+        return found
 
     def judge(self, o: Obligation) -> Iterator[Finding]:
         """Nothing when the obligation could be discharged (or nobody knows); otherwise why it cannot."""
@@ -72,6 +99,8 @@ class Feasibility:
 
     def _effect(self, o: Obligation, goal: EffectGoal) -> str | None:
         """``None``: possible, or unknown; otherwise the code of the reason."""
+        if self._at_once(o, goal):
+            return None
         worst = "CON006"
         for tool in self.tools:
             for kind, clauses in (("cause", tool.causes), ("witness", tool.witnesses)):
@@ -82,6 +111,22 @@ class Feasibility:
                             return None
                         worst = max(worst, outcome)
         return worst
+
+    def _at_once(self, o: Obligation, goal: EffectGoal) -> bool:
+        """The literal case, without a formula: some tool's recipe gives this very identity, licensed and not kept."""
+        args = literal_args(goal)
+        if args is None or o.where is not None:
+            return False
+        cell = (goal.effect, *args)
+        return self.ground.mark(cell) not in self.ground.kept and any(
+            (cause.licensed.all or cause.licensed.allows(cell)) and recipe.gives(cause, cell)
+            for recipe, cause in self._causing.get(goal.effect, ())
+        )
+
+    def _open(self, tool: Tool | None) -> bool:
+        """Whether another allowed tool or somebody else may establish what the tool requires, or under which condition
+        it acts."""
+        return any(f in self.settable or self.contract.domain.fluents[f].volatile for f in _conditions(tool))
 
     def _probe(self, o: Obligation, goal: EffectGoal, tool: Tool, clause: EffectClause, kind: str) -> str | None:
         paths = self._paths(tool, _fixed(goal, clause))
@@ -107,8 +152,7 @@ class Feasibility:
         """Whether the hit is possible without doing harm; first with the tool's preconditions, then without."""
         t = paths.terms
         run = paths.runs[0]
-        # what the tool requires, or under which condition it acts, another allowed tool or somebody else may establish
-        open_ = any(f in self.settable or self.contract.domain.fluents[f].volatile for f in _conditions(run.tool))
+        open_ = self._open(run.tool)
         if hit is t.false:
             return None if open_ else "CON006"
         # whether a chained instance is licensed depends on the receipt before it, which is not there yet
@@ -169,6 +213,10 @@ class Feasibility:
         return worst
 
 
+def _unconditional(recipe: Recipe) -> bool:
+    return not recipe.reads and not recipe.tests
+
+
 def _conditions(tool: Tool | None) -> set[str]:
     """The fluents on which it depends whether a call may be made and what it does."""
     if tool is None:
@@ -201,18 +249,46 @@ def _unknown_receipts(paths: Paths, o: Obligation) -> dict[str, Shape]:
 
 
 def obviously_satisfiable(t: Terms, formula: Term) -> bool:
-    """Whether the formula is a conjunction of comparisons of unknowns, each asked about once, with literals: then
-    values for them can be picked one by one."""
-    seen: set[int] = set()
+    """Whether the formula is a conjunction of comparisons of unknowns with literals, each unknown compared once or only
+    bounded from below and above, and of unknowns that are to be equal and nothing else: then values for them can be
+    picked one by one."""
+    about: dict[Term, list[Term]] = defaultdict(list)
     for part in formula.args if formula.op == "and" else (formula,):
         atom = part.args[0] if part.op == "not" else part
         sides = atom.args if atom.op in ("eq", "le", "lt") else (atom, t.true)
         unknowns = [s for s in sides if not s.is_const]
-        if len(unknowns) != 1 or unknowns[0].op not in ("sym", "app") or unknowns[0].id in seen:
+        if part.op == "eq" and len(unknowns) == 2 and all(s.op == "sym" for s in unknowns):
+            for s in unknowns:
+                about[s].append(part)
+            continue
+        if len(unknowns) != 1 or unknowns[0].op not in ("sym", "app") or unknowns[0].data == "len":
             return False
         # a finite sort may have no value left, and two applications may turn out to be the same unknown
         free = unknowns[0].op == "sym" or all(a.ground for a in unknowns[0].args)
         if not free or (unknowns[0].sort.startswith("Enum:") and atom.op != part.op):
             return False
-        seen.add(unknowns[0].id)
-    return True
+        about[unknowns[0]].append(part)
+    return all(len(parts) == 1 or _between(unknown, parts) for unknown, parts in about.items())
+
+
+def _between(unknown: Term, parts: list[Term]) -> bool:
+    """Whether parts that only bound a number leave some value in between."""
+    low: list[Bound] = []
+    high: list[Bound] = []
+    for part in parts:
+        atom = part.args[0] if part.op == "not" else part
+        if atom.op not in ("le", "lt") or unknown.sort not in (INT, REAL):
+            return False
+        a, b = atom.args
+        if not (a.is_const or b.is_const):
+            return False
+        strict = (atom.op == "lt") == (atom is part)
+        (high if (a is unknown) == (atom is part) else low).append((b.data if a is unknown else a.data, strict))
+    return all(_room(unknown.sort, one, other) for one in low for other in high)
+
+
+def _room(sort: str, low: Bound, high: Bound) -> bool:
+    """Whether a number lies between two bounds, each of which may be strict."""
+    if sort == INT:
+        return low[0] + low[1] <= high[0] - high[1]
+    return low[0] < high[0] or (low[0] == high[0] and not (low[1] or high[1]))

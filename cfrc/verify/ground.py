@@ -39,15 +39,17 @@ class Ground:
         self.contract = contract
         self.goals = _goals(contract)
         self.recipes = Recipes(contract)
-        fluents, effects = contract.domain.fluents, contract.domain.effects
+        fluents = contract.domain.fluents
         self.facts: dict[Cell, Value] = {
             (f.fluent, *f.args): f.value for f in contract.facts if not fluents[f.fluent].volatile
         }
         self.kept_facts: dict[Cell, Value] = {(f.fluent, *f.args): f.value for f in contract.facts if f.kept}
-        self.kept: set[Cell] = {
-            (k.effect, *(k.args[i] for i in effects[k.effect].key)) if effects[k.effect].once else (k.effect, *k.args)
-            for k in contract.kept
-        }
+        self.kept: set[Cell] = {self.mark((k.effect, *k.args)) for k in contract.kept}
+
+    def mark(self, cell: Cell) -> Cell:
+        """What must not be realized twice: the key of a ``once`` effect, the identity of others."""
+        effect = self.contract.domain.effects[str(cell[0])]
+        return (cell[0], *(cell[i + 1] for i in effect.key)) if effect.once else cell
 
     def admit(self, proposal: Proposal) -> Shortcut | None:
         """The admission, or ``None``: outside the fragment, or not to be admitted without a closer look."""

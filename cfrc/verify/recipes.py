@@ -67,6 +67,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Write:
+    fluent: str
     cell: Pick
     value: int
     licensed: Licensed
@@ -74,8 +75,11 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """``mark`` is what must not be kept: the key of a ``once`` effect, the identity of others."""
+    """``mark`` is what must not be kept: the key of a ``once`` effect, the identity of others. ``columns`` are those of
+    the cell."""
 
+    effect: str
+    columns: tuple[int, ...]
     cell: Pick
     mark: Pick
     once: bool
@@ -86,12 +90,18 @@ class Cause:
 class Recipe:
     """What a call of the tool does. ``tests`` are the conditions of ``requires`` over parameters alone."""
 
+    tool: Tool
     slots: tuple[Slot, ...]
     constants: list[Value] = field(default_factory=list)
     tests: list[ex.Expr] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
+
+    def gives(self, cause: Cause, cell: Cell) -> bool:
+        """Whether some arguments make the cause be about the cell."""
+        row: dict[int, Value] = dict(enumerate(self.constants, len(self.slots)))
+        return all(row.setdefault(column, value) == value for column, value in zip(cause.columns, cell, strict=True))
 
 
 class Beyond(Exception):
@@ -119,7 +129,7 @@ class Recipes:
         denied = any(a.tool == tool.name and a.denied for a in self.contract.approvals)
         if denied or not _plain(tool):
             raise Beyond
-        recipe = Recipe(tuple(_slot(self.contract, tool, p) for p in tool.params))
+        recipe = Recipe(tool, tuple(_slot(self.contract, tool, p) for p in tool.params))
         columns = _Columns(recipe)
         for condition in tool.requires:
             for c in ex.conjuncts(condition):
@@ -136,21 +146,22 @@ class Recipes:
         fluent = self.contract.domain.fluents[read.fluent]
         if fluent.volatile:
             raise Beyond
-        cell = columns.cell(read.fluent, read.args, fluent.params)
+        cell = _pick(columns.cell(read.fluent, read.args, fluent.params))
         columns.recipe.reads.append(Read(cell, columns.column(wanted, fluent.type)))
 
     def _cause(self, columns: _Columns, c: EffectClause) -> Cause:
         effect = self.contract.domain.effects[c.effect]
         cell = columns.cell(c.effect, c.args, effect.params)
-        mark = columns.cell(c.effect, [c.args[i] for i in effect.key], [effect.params[i] for i in effect.key])
-        return Cause(cell, mark if effect.once else cell, effect.once, self._licensed("effect", c.effect))
+        mark = (cell[0], *(cell[i + 1] for i in effect.key)) if effect.once else cell
+        licensed = self._licensed("effect", c.effect)
+        return Cause(c.effect, cell, _pick(cell), _pick(mark), effect.once, licensed)
 
     def _write(self, columns: _Columns, s: FluentClause) -> Write:
         fluent = self.contract.domain.fluents[s.fluent]
         if fluent.volatile:
             raise Beyond
-        cell = columns.cell(s.fluent, s.args, fluent.params)
-        return Write(cell, columns.column(s.value, fluent.type), self._licensed("fluent", s.fluent))
+        cell = _pick(columns.cell(s.fluent, s.args, fluent.params))
+        return Write(s.fluent, cell, columns.column(s.value, fluent.type), self._licensed("fluent", s.fluent))
 
     def _licensed(self, kind: str, name: str) -> Licensed:
         every, exact, partly = False, set(), []
@@ -184,11 +195,14 @@ class _Columns:
             return self.params[e.name][0]
         raise Beyond
 
-    def cell(self, name: str, args: Sequence[ex.Expr | None], declared: Declared) -> Pick:
-        columns = [self.constant(name), *(self.column(a, t) for a, (_, t) in zip(args, declared, strict=True))]
-        if len(columns) == 1:
-            return lambda _: (name,)
-        return itemgetter(*columns)
+    def cell(self, name: str, args: Sequence[ex.Expr | None], declared: Declared) -> tuple[int, ...]:
+        return self.constant(name), *(self.column(a, t) for a, (_, t) in zip(args, declared, strict=True))
+
+
+def _pick(columns: tuple[int, ...]) -> Pick:
+    if len(columns) == 1:
+        return lambda row: (row[columns[0]],)
+    return itemgetter(*columns)
 
 
 def _asked(c: ex.Expr) -> tuple[ex.FluentRead, ex.Expr]:

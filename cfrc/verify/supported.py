@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from time import perf_counter
 
+from cfrc.collector import collector_paused
 from cfrc.model.contract import Contract, Fact, KeptEffect, Obligation
 from cfrc.model.graph import Proposal
 from cfrc.model.show import show_instance, show_value
@@ -21,6 +22,7 @@ from cfrc.verify.assignment import Assignments
 from cfrc.verify.condition import spans
 from cfrc.verify.feasible import Feasibility
 from cfrc.verify.frame import Frame
+from cfrc.verify.ground import Ground
 from cfrc.verify.owed import effect_goals, literal_args, references
 from cfrc.verify.paths import Paths
 from cfrc.verify.spelled import spelled_out
@@ -29,13 +31,21 @@ from cfrc.verify.terms import Terms
 
 def support(contract: Contract, *, budget: int = 20_000_000, today: date | datetime | None = None) -> Verdict:
     """``admitted`` when the contract is supported and open; ``withheld`` with reasons; ``complete`` or ``fresh``."""
-    start = perf_counter()
     contract = spelled_out(contract)
+    return supported(contract, Ground(contract), budget)
+
+
+def supported(contract: Contract, ground: Ground, budget: int) -> Verdict:
+    """:func:`support` of a contract that is spelled out and whose look-up tables are there already."""
+    with collector_paused():
+        return _judge(contract, ground, budget)
+
+
+def _judge(contract: Contract, ground: Ground, budget: int) -> Verdict:
+    start = perf_counter()
     findings = [*_sources(contract), *_facts(contract), *_kept(contract), *_cycles(contract)]
-    paths = Paths(Frame(Terms(), contract), Proposal("", contract.name, ()))
-    assignments = Assignments(paths)
-    open_ = [o for o in contract.obligations if assignments.active(o) is not paths.terms.false]
-    feasibility = Feasibility(contract, budget)
+    open_ = _active(contract)
+    feasibility = Feasibility(contract, budget, ground)
     if not findings:
         findings += _rivals(contract, open_)
         for o in open_:
@@ -51,6 +61,15 @@ def support(contract: Contract, *, budget: int = 20_000_000, today: date | datet
         status = Status.ADMITTED
     stats = Stats(obligations=len(contract.obligations), solved=feasibility.queries, seconds=perf_counter() - start)
     return Verdict(status, contract.name, None, tuple(findings), stats=stats)
+
+
+def _active(contract: Contract) -> list[Obligation]:
+    """The obligations whose ``if`` is not false at the freeze."""
+    if all(o.condition is None for o in contract.obligations):
+        return list(contract.obligations)
+    paths = Paths(Frame(Terms(), contract), Proposal("", contract.name, ()))
+    assignments = Assignments(paths)
+    return [o for o in contract.obligations if assignments.active(o) is not paths.terms.false]
 
 
 def _finding(
@@ -149,7 +168,7 @@ def _cycles(c: Contract) -> Iterator[Finding]:
         for later in o.before:
             earlier[later].add(o.name)
     for graph, what in ((needs, "refer to each other"), (earlier, "must each come before the other")):
-        left = {n: set(ps) & set(needs) for n, ps in graph.items()}
+        left = {n: ps & needs.keys() for n, ps in graph.items()}
         while free := [n for n, ps in left.items() if not ps & left.keys()]:
             for n in free:
                 del left[n]

@@ -25,6 +25,7 @@ class Certain:
     def __init__(self, assignments: Assignments) -> None:
         self.all = assignments
         self.paths = assignments.paths
+        self._joint: dict[tuple[str, ...], Term] = {}
         self._exactly: dict[tuple[str, tuple[Key | None, ...]], list[Instance]] = defaultdict(list)
         """Every instance by the very terms of its arguments."""
         for effect, instances in self.paths.by_effect.items():
@@ -40,6 +41,12 @@ class Certain:
 
         A member that others refer to must be active, and its receipt is chosen: the others speak of its result.
         """
+        names = tuple(o.name for o in group)
+        if names not in self._joint:
+            self._joint[names] = self._together(group)
+        return self._joint[names]
+
+    def _together(self, group: Sequence[Obligation]) -> Term:
         t = self.paths.terms
         referenced = {r for o in group for r in self.all.references[o.name]}
         results: dict[str, Shape] = {}

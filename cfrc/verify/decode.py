@@ -39,7 +39,7 @@ class View:
         if self._model is not None and session is not None:
             for sort, known in session.encoder.literals.items():
                 for value, constant in known.items():
-                    element = str(self._model.eval(constant, model_completion=True))
+                    element = self._model.eval(constant, model_completion=True).sexpr()
                     self._elements[sort][element] = value
 
     def truth(self, term: Term) -> bool:
@@ -62,7 +62,7 @@ class View:
             return value.as_long()
         if term.sort == "Real":
             return Fraction(value.numerator_as_long(), value.denominator_as_long())
-        return self._name(term.sort, str(value))
+        return self._name(term.sort, value.sexpr())
 
     def _name(self, sort: str, element: str) -> Any:
         """A readable name for an element that no literal denotes, different from all literals."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import spans
 from cfrc.verify.decode import View, scenario
+from cfrc.verify.obvious import obviously_satisfiable
 from cfrc.verify.paths import Paths
 from cfrc.verify.terms import Term
 
@@ -30,6 +31,8 @@ def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
         return
     paths.quantifiers.instantiate()
     base = [*paths.assume(paths.everything), *paths.quantifiers.axioms, done]
+    if obviously_satisfiable(t, t.and_(*base)):
+        return
     different: list[Term] = []
     for extra in (*decider.easier(), *([different] * ATTEMPTS)):
         answer = decider.session.check([*base, *extra])

@@ -13,8 +13,9 @@ from cfrc.model.contract import Contract
 from cfrc.model.verdict import Finding
 from cfrc.source import Source
 from cfrc.testing.strategies import Case, cases
-from cfrc.verify.feasible import Feasibility, obviously_satisfiable
+from cfrc.verify.feasible import Feasibility
 from cfrc.verify.ground import Ground
+from cfrc.verify.obvious import obviously_satisfiable
 from cfrc.verify.solve import Session
 from cfrc.verify.spelled import spelled_out
 from cfrc.verify.terms import BOOL, INT, REAL, Term, Terms

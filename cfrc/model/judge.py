@@ -72,7 +72,7 @@ class Replayer:
         machine = run.machine
         step = machine.begin(event)
         run.args[step.node] = tuple(step.args.items())
-        approval = self._before(run, step)
+        approval = self.before(run, step)
         if step.false is not None:
             self._unmet(run, step, event)
             return
@@ -108,14 +108,14 @@ class Replayer:
             if machine.over is None:
                 for name in machine.ready:
                     if machine.plan.nodes[name].malformed is None:
-                        self._before(run, machine.inspect(name))
+                        self.before(run, machine.inspect(name))
             return False, ()
         close(run, fired)
         return True, tuple(t.id for t in fired)
 
     # -- before a call ----------------------------------------------------------------------------------------------
 
-    def _before(self, run: Run, step: Step) -> int | None:
+    def before(self, run: Run, step: Step) -> int | None:
         """Authority, binding, ``requires``; returns the approval that the call would use."""
         for bound in step.entry.bounds:
             value = step.args[bound.param]

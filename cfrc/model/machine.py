@@ -154,14 +154,18 @@ class Machine:
         env = Env({("param", n): v for n, v in args.items()}, read=recording(self.read, reads))
         step = Step(self.index, node, entry, entry.tool, args, env, reads)
         for requirement in entry.tool.requires:
-            if not _true(requirement, env):
-                step.false = next((c for c in conjuncts(requirement) if not _true(c, env)), requirement)
+            if not self.met(requirement, env):
+                step.false = next((c for c in conjuncts(requirement) if not self.met(c, env)), requirement)
                 break
         approved = entry.tool.approved
         if approved is not None:
             # Where the condition is undefined an approval is needed: the safe side.
             step.approval = _true(approved, env, undefined=True)
         return step
+
+    def met(self, condition: Expr, env: Env) -> bool:
+        """Whether a ``requires`` or ``ensures`` holds; an undefined one does not."""
+        return _true(condition, env)
 
     def result(self, step: Step, event: Event) -> None:
         """Works out what the outcome does. Raises :class:`Illegal` for a result outside Res."""
@@ -176,7 +180,7 @@ class Machine:
             raise Illegal(f"the result of {step.node} is not a {result_type}")
         step.env.vars["result", "result"] = value
         for ensured in step.tool.ensures:
-            if not _true(ensured, step.env):
+            if not self.met(ensured, step.env):
                 raise Illegal(f"the result of {step.node} does not satisfy what the tool ensures")
         step.found = call_instances(step.tool, step.env, self.read, self.plan.sig, step.reads)
         self._consistent(step, step.found)

@@ -74,7 +74,7 @@ class World:
         unknown = [p for c in tool.sets for p in self._unsettled(c, env, sure)]
         instances = call_instances(tool, env, self.read, self.signatures) if sure else None
         for pattern in unknown:
-            self._forget(pattern)
+            self.forget(pattern)
         if instances is not None:
             found.caused, found.undone = instances.causes, instances.undoes
             found.witnessed, found.refuted = instances.witnesses, instances.refutes
@@ -84,7 +84,13 @@ class World:
                 self.values[fluent, where] = value
         return found
 
-    def _forget(self, pattern: Pattern) -> None:
+    def unsettled(self, tool: Tool, args: dict[str, Value], result: Value) -> list[Pattern]:
+        """The fluent instances whose value nobody knows after a successful call."""
+        env = self._env(tool, args, result)
+        return [p for c in tool.sets for p in self._unsettled(c, env, True)]
+
+    def forget(self, pattern: Pattern) -> None:
+        """Nobody knows the matching fluent instances any more."""
         fluent, args = pattern
         self.lost.append(pattern)
         for known in [k for k in self.values if k[0] == fluent and matches(args, k[1])]:

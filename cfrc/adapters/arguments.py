@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cfrc.adapters.leaves import Leaf, leaves, project, strip
-from cfrc.adapters.runs import Recorded, TaskRun
+from cfrc.adapters.runs import TaskRun
 from cfrc.adapters.sources import Place, Places, Support, allows, exempt, mentions
+from cfrc.handoff.leaves import Leaf, leaves, project, strip
+from cfrc.handoff.made import Made
 from cfrc.model.contract import Name, Origin
 from cfrc.model.domain import Param
 from cfrc.model.expr import Build, Expr, Lit, NodeResult, Var
@@ -22,7 +23,7 @@ them, and a checker must tell them apart."""
 class Use:
     """One value that a remaining call passes, and where it comes from."""
 
-    call: Recorded
+    call: Made
     param: Param
     leaf: Leaf
     support: Support
@@ -41,6 +42,10 @@ class Arguments:
     _names: dict[tuple[Value, Type, int, tuple[str, ...]], tuple[str, Place]] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def calls(self) -> tuple[Made, ...]:
+        return self.run.calls
+
     def __post_init__(self) -> None:
         self.places = Places(self.run, self.cut)
         for call in self.run.calls[self.cut :]:
@@ -54,7 +59,7 @@ class Arguments:
         for call in self.run.calls[: self.cut]:
             self._accepted(call)
 
-    def _accepted(self, call: Recorded) -> None:
+    def _accepted(self, call: Made) -> None:
         """What the request says and a call before the cut passed was accepted, and stays so."""
         for p in call.tool.params if call.tool is not None and call.problem is None else ():
             if p.name in call.args:
@@ -67,7 +72,7 @@ class Arguments:
                     ):
                         self._name(place, p.name)
 
-    def _value(self, call: Recorded, p: Param, value: Value, type_: Type, steps: tuple[tuple[str, Value], ...]) -> Expr:
+    def _value(self, call: Made, p: Param, value: Value, type_: Type, steps: tuple[tuple[str, Value], ...]) -> Expr:
         type_ = strip(type_)
         match value:
             case tuple() if isinstance(type_, ListOf):
@@ -86,7 +91,7 @@ class Arguments:
                 return Build(kind="record", items=tuple(items), names=tuple(n for n, _ in found), type=type_)
         return self._leaf(call, p, Leaf(value, type_, steps))
 
-    def _leaf(self, call: Recorded, p: Param, leaf: Leaf) -> Expr:
+    def _leaf(self, call: Made, p: Param, leaf: Leaf) -> Expr:
         default = isinstance(p.default, Lit) and not leaf.steps and leaf.value == p.default.value
         if leaf.value is None or default or exempt(p, leaf.type):
             return Lit(value=leaf.value, type=leaf.type)

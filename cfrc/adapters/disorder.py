@@ -15,13 +15,13 @@ from itertools import islice
 
 from cfrc.adapters.arguments import Arguments
 from cfrc.adapters.edits import edit
-from cfrc.adapters.expects import Rewriter
 from cfrc.adapters.handoffs import Case
-from cfrc.adapters.history import History
 from cfrc.adapters.mutants import Mutant
 from cfrc.adapters.orderly import whole
-from cfrc.adapters.runs import Recorded
 from cfrc.adapters.sources import Places
+from cfrc.handoff.expects import Rewriter
+from cfrc.handoff.history import History
+from cfrc.handoff.made import Made
 from cfrc.model.domain import Param
 from cfrc.model.evaluate import Undefined, evaluate
 from cfrc.model.expr import Expr, FluentRead, NodeResult, Var, conjuncts, walk
@@ -29,7 +29,7 @@ from cfrc.model.graph import Call, Proposal, Terminal
 from cfrc.model.types import Enum, Id
 from cfrc.model.values import Record, Value, record
 
-Sequence = list[Recorded]
+Sequence = list[Made]
 """The calls of a changed run, in order; each keeps the index it was recorded with."""
 
 
@@ -52,13 +52,13 @@ class _Run:
     def __post_init__(self) -> None:
         self.needs = {}
         history = self.case.history
-        for call in history.run.calls:
+        for call in history.calls:
             for preparation in sorted({p.index for p in _preparations(history, call)}):
                 self.needs.setdefault(preparation, []).append(call.index)
 
     @property
     def calls(self) -> Sequence:
-        return list(self.case.history.run.calls)
+        return list(self.case.history.calls)
 
     def kind(self, preparation: int) -> str:
         tool = self.calls[preparation].tool
@@ -78,19 +78,20 @@ class _Run:
         return Mutant(rule, what, proposal, frozenset({"dependency"}), equivalent=prepared)
 
 
-def _preparations(history: History, call: Recorded) -> Iterator[Recorded]:
+def _preparations(history: History, call: Made) -> Iterator[Made]:
     """The calls that set what this one requires and got."""
     for required in call.tool.requires if call.tool is not None else ():
         for c in conjuncts(required):
             for x in walk(c):
                 if isinstance(x, FluentRead):
                     seen = history.before[call.index].get((x.fluent, _values(x, history, call)))
-                    tool = None if seen is None else seen.call.tool
-                    if seen is not None and tool is not None and any(s.fluent == x.fluent for s in tool.sets):
-                        yield seen.call
+                    shown = None if seen is None else seen.call
+                    tool = None if shown is None else shown.tool
+                    if shown is not None and tool is not None and any(s.fluent == x.fluent for s in tool.sets):
+                        yield shown
 
 
-def _values(x: FluentRead, history: History, call: Recorded) -> tuple[Value, ...]:
+def _values(x: FluentRead, history: History, call: Made) -> tuple[Value, ...]:
     try:
         return tuple(evaluate(a, history.env(call)) for a in x.args)
     except Undefined:
@@ -99,7 +100,7 @@ def _values(x: FluentRead, history: History, call: Recorded) -> tuple[Value, ...
 
 def _no_fault(history: History) -> str | None:
     """Why the changed run is as good: on the recorded values, every call had what it requires."""
-    for call in history.run.calls:
+    for call in history.calls:
         for required in call.tool.requires if call.tool is not None else ():
             if not all(history.requires(call, c) for c in conjuncts(required)):
                 return None
@@ -140,7 +141,8 @@ def _renamed(case: Case, changed: Case, calls: Sequence) -> Proposal:
     nodes = {f"c{i}": c.id for i, c in enumerate(calls)}
     end = next(n for n in case.proposal.nodes if isinstance(n, Terminal))
     history = changed.history
-    renamer = _Renamer(history, Arguments(history.run, 0), history.run.calls[0], vars=names, nodes=nodes)
+    arguments = Arguments(replace(case.run, calls=history.calls), 0)
+    renamer = _Renamer(history, arguments, history.calls[0], vars=names, nodes=nodes)
     return replace(case.proposal, nodes=tuple(renamer.node(n, end) for n in changed.proposal.nodes))
 
 
@@ -177,7 +179,7 @@ def other(view: _Run) -> Iterator[Mutant]:
             yield view.mutant(f"{view.kind(p)} of something else", f"c{p}", calls)
 
 
-def _otherwise(view: _Run, call: Recorded) -> Iterator[Recorded]:
+def _otherwise(view: _Run, call: Made) -> Iterator[Made]:
     for p in call.tool.params if call.tool is not None else ():
         for value in _values_like(view, call, p):
             args = {**call.args, p.name: value}
@@ -187,14 +189,14 @@ def _otherwise(view: _Run, call: Recorded) -> Iterator[Recorded]:
             yield replace(call, args=args, result=result)
 
 
-def _values_like(view: _Run, call: Recorded, p: Param) -> Iterator[Value]:
+def _values_like(view: _Run, call: Made, p: Param) -> Iterator[Value]:
     if p.name not in call.args:
         return
     match p.type:
         case Enum(members=members):
             yield from (m for m in members if m != call.args[p.name])
         case Id():
-            places = Places(view.case.history.run, call.index).others(p.type, [call.args[p.name]])
+            places = Places(view.case.run, call.index).others(p.type, [call.args[p.name]])
             yield from (place.leaf.value for place in places)
 
 
@@ -222,7 +224,7 @@ def _prepared_otherwise(view: _Run, p: int, left: Proposal) -> str | None:
         return None
     calls = [c for c in view.calls if c.index != p]
     numbered = tuple(replace(c, index=i) for i, c in enumerate(calls))
-    history = History(view.case.history.domain, replace(view.case.history.run, calls=numbered))
+    history = History(view.case.history.domain, numbered)
     for call in numbered:
         before = _ancestors(left, calls[call.index].id)
         if not all(calls[q.index].id in before for q in _preparations(history, call)):

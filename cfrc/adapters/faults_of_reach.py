@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cfrc.adapters.edits import add, build_call, named, sites, with_leaf
-from cfrc.adapters.history import plain
 from cfrc.adapters.mutant import NOWHERE, Mutant, View
+from cfrc.handoff.history import plain
 from cfrc.model.contract import EffectGoal
 from cfrc.model.expr import Expr, Lit
 from cfrc.model.graph import Call

@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cfrc.adapters.arguments import Arguments, Use
-from cfrc.adapters.history import History, plain
-from cfrc.adapters.leaves import Step, leaves, path_of, project, strip
-from cfrc.adapters.runs import Recorded
 from cfrc.adapters.sources import Place, exempt
+from cfrc.handoff.bridge import conjunction
+from cfrc.handoff.history import History, plain
+from cfrc.handoff.leaves import Step, leaves, path_of, project, strip
+from cfrc.handoff.made import Made
 from cfrc.model.contract import EffectGoal, Licence, Obligation, StateGoal
 from cfrc.model.expr import Apply, Build, Expr, FluentRead, Index, Lit, Var, walk
 from cfrc.model.types import BOOL, STRING, TEXT, BagOf, Enum, Id, ListOf, MapOf, Optional, RecordOf, Type
@@ -40,7 +41,7 @@ class Owed:
     """An obligation, the call of the run that discharges it, and its existentials."""
 
     obligation: Obligation
-    call: Recorded
+    call: Made
     exists: Exists
 
 
@@ -63,7 +64,7 @@ class Goals:
 
     # -- one write ----------------------------------------------------------------------------------------------
 
-    def _call(self, call: Recorded) -> None:
+    def _call(self, call: Made) -> None:
         assert call.tool is not None
         deed = self.history.deeds[call.index]
         for n, (clause, args) in enumerate(deed.causes):
@@ -91,7 +92,7 @@ class Goals:
                 if condition is not None:
                     self._owe(f"owed{call.index}" + (f"_{n}" if n else ""), call, StateGoal(condition), Exists())
 
-    def _owe(self, name: str, call: Recorded, goal: EffectGoal | StateGoal, exists: Exists) -> None:
+    def _owe(self, name: str, call: Made, goal: EffectGoal | StateGoal, exists: Exists) -> None:
         where = conjunction(exists.ties)
         self.owed.append(Owed(Obligation(name, (goal,), exists=tuple(exists.types.items()), where=where), call, exists))
 
@@ -105,7 +106,7 @@ class Goals:
         if licence not in self.licences:
             self.licences.append(licence)
 
-    def _set_again(self, call: Recorded, fluent: str, args: tuple[Value, ...]) -> bool:
+    def _set_again(self, call: Made, fluent: str, args: tuple[Value, ...]) -> bool:
         """Whether a later call sets the instance too: then only the last value is owed."""
         return any(
             s.fluent == fluent and a in (None, args)
@@ -114,7 +115,7 @@ class Goals:
             for s, a in self.history.deeds[later.index].sets
         )
 
-    def _state(self, call: Recorded, fluent: str, args: tuple[Value, ...]) -> Expr | None:
+    def _state(self, call: Made, fluent: str, args: tuple[Value, ...]) -> Expr | None:
         """``f(x) == v``, as far as the value is known or can be described; ``None`` if nothing of it can."""
         seen = self.history.before[call.index + 1].get((fluent, args))
         if seen is None:
@@ -134,7 +135,7 @@ class Goals:
 
     # -- terms --------------------------------------------------------------------------------------------------
 
-    def term(self, call: Recorded, value: Value, type_: Type, exists: Exists, said: frozenset[str]) -> Expr:
+    def term(self, call: Made, value: Value, type_: Type, exists: Exists, said: frozenset[str]) -> Expr:
         """The value as the obligation says it: literals, names, existentials, in the value's own structure.
 
         ``said`` are the parameters of the call that the clause takes the value from.
@@ -163,7 +164,7 @@ class Goals:
             return self.arguments.source(use.place)
         return self._existential(value, type_, use.place, exists)
 
-    def _use(self, call: Recorded, value: Value, type_: Type, said: frozenset[str]) -> Use | None:
+    def _use(self, call: Made, value: Value, type_: Type, said: frozenset[str]) -> Use | None:
         """Where the call got the value: the same value may come from two places for two parameters."""
         uses = self.uses.get((call.index, value, type_), [])
         return next((u for u in uses if u.param.name in said), uses[0] if uses else None)
@@ -182,11 +183,11 @@ class Goals:
         exists.ties.extend(self._ties(var, place))
         return var
 
-    def inline(self, call: Recorded, value: Value, type_: Type) -> Expr:
+    def inline(self, call: Made, value: Value, type_: Type) -> Expr:
         """The value as a term without existentials; a literal where it has no description."""
         return self._described(call, value, type_) or Lit(value=value, type=strip(type_))
 
-    def _described(self, call: Recorded, value: Value, type_: Type) -> Expr | None:
+    def _described(self, call: Made, value: Value, type_: Type) -> Expr | None:
         """A literal, a name, or a definite description; ``None`` for what is read later and cannot be described."""
         type_ = strip(type_)
         use = self._use(call, value, type_, frozenset())
@@ -218,7 +219,7 @@ class Goals:
                 best = FluentRead(fluent=clause.fluent, args=known, type=type_), rest
         return best
 
-    def _parameter(self, call: Recorded, e: Expr) -> Expr | None:
+    def _parameter(self, call: Made, e: Expr) -> Expr | None:
         """A clause's argument over the parameters of ``call``, as a term of the contract."""
         if isinstance(e, Lit):
             return e
@@ -277,12 +278,6 @@ def parameters(e: Expr | None) -> frozenset[str]:
     )
 
 
-def conjunction(parts: list[Expr]) -> Expr | None:
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else Apply(op="and", args=tuple(parts), type=BOOL)
-
-
 Details = dict[tuple[Step, ...], tuple[Value, bool, Type]]
 
 
@@ -329,4 +324,4 @@ def _siblings(value: Value, steps: tuple[Step, ...]) -> list[Value]:
     return []
 
 
-__all__ = ["Exists", "Goals", "Owed", "conjunction"]
+__all__ = ["Exists", "Goals", "Owed"]

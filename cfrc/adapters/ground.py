@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from cfrc.adapters.arguments import Arguments
 from cfrc.adapters.goals import Exists, Goals, Owed
-from cfrc.adapters.history import Deed, History
-from cfrc.adapters.runs import Recorded
+from cfrc.handoff.history import Deed, History
+from cfrc.handoff.made import Made
 from cfrc.model.contract import EffectGoal, Licence, Obligation
 from cfrc.model.domain import FluentClause
 from cfrc.model.expr import Expr, Lit, Var, walk
@@ -28,7 +28,7 @@ class Ground(Goals):
             if call.usable:
                 self._changed(call, history.deeds[call.index])
 
-    def _changed(self, call: Recorded, deed: Deed) -> None:
+    def _changed(self, call: Made, deed: Deed) -> None:
         for n, (clause, values) in enumerate(deed.causes):
             types = [t for _, t in self.domain.effects[clause.effect].params]
             args = tuple(None if t == TEXT else self._said(v, t) for v, t in zip(values, types, strict=True))

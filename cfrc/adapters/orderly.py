@@ -18,11 +18,12 @@ from dataclasses import replace
 from cfrc.adapters.goals import Owed
 from cfrc.adapters.ground import Ground
 from cfrc.adapters.handoffs import Case, Gap, Handoff
-from cfrc.adapters.history import History, truth
-from cfrc.adapters.pinned import Pinned, fixed
-from cfrc.adapters.runs import Recorded, TaskRun
+from cfrc.adapters.runs import TaskRun
 from cfrc.adapters.sources import mentions
-from cfrc.adapters.tracing import Tracer, equals, holds, own, reads_result
+from cfrc.handoff.history import History, truth
+from cfrc.handoff.made import Made
+from cfrc.handoff.pinned import Pinned, fixed
+from cfrc.handoff.tracing import Tracer, equals, holds, own, reads_result
 from cfrc.model.contract import EffectGoal, Fact, KeptEffect, Name, Origin
 from cfrc.model.domain import Domain
 from cfrc.model.expr import Apply, Expr, FluentRead, conjuncts
@@ -33,7 +34,7 @@ def whole(domain: Domain, run: TaskRun) -> Iterator[Case]:
     """The one case of a run: all of it as a proposal, against the contract of what it changed."""
     session = () if run.user is None else (f"user {run.user}",)
     spoken = replace(run, request="\n".join((run.request, *run.turns, *session)))
-    case = _Whole(History(domain, spoken), spoken).case()
+    case = _Whole(History(domain, spoken.calls), spoken).case()
     names = {n.name: _heard(n, run) for n in case.contract.names.values()}
     contract = replace(case.contract, request=run.request, names=names)
     yield replace(case, run=run, contract=contract)
@@ -68,7 +69,7 @@ class _Whole(Handoff):
                 if use.call is owed.call and use.place is not None and use.place.call is not None:
                     self._add(owed.call, equals(self.arguments.source(use.place), use.leaf.value), "where")
 
-    def _add(self, call: Recorded, condition: Expr, why: str) -> None:
+    def _add(self, call: Made, condition: Expr, why: str) -> None:
         match condition:
             case Apply(op="not", args=(Apply(op="not", args=(plain,)),)):
                 condition = plain
@@ -79,7 +80,7 @@ class _Whole(Handoff):
             if gap.why != "failed write" or self._may_act(self.run.calls[int(gap.node[1:])]):
                 yield gap
 
-    def _may_act(self, call: Recorded) -> bool:
+    def _may_act(self, call: Made) -> bool:
         """Whether the call, had it not failed, would have done more than bookkeeping: a preview would not."""
         env = self.history.env(call)
         causes = call.tool.causes if call.tool is not None else ()
@@ -107,7 +108,7 @@ class _Whole(Handoff):
                 read = FluentRead(fluent=clause.fluent, args=clause.args, type=f.type)
                 self._say(tracer, holds(read, value), "apart")
 
-    def _tracer(self, call: Recorded) -> Tracer:
+    def _tracer(self, call: Made) -> Tracer:
         return Tracer(self.history, self.arguments, call, own(self.arguments, call))
 
     def pinned(self, e: Expr) -> bool:

@@ -7,13 +7,13 @@ domain is kept as a problem of its call, never guessed: such a call cannot suppo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from cfrc.handoff.made import Made
 from cfrc.lang.jsonread import Json, JsonProblem, read_json
 from cfrc.lang.jsonvalues import Mismatch, from_json
-from cfrc.model.domain import Domain, Tool
+from cfrc.model.domain import Domain
 from cfrc.model.types import Type
 from cfrc.model.values import Value
 from cfrc.source import Source
@@ -26,36 +26,13 @@ class RunProblem(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """One recorded call. ``failed`` is a definite failure; ``problem`` says why its values could not be typed."""
-
-    index: int
-    name: str
-    tool: Tool | None
-    args: Mapping[str, Value]
-    result: Value
-    failed: bool
-    write: bool
-    problem: str | None = None
-
-    @property
-    def id(self) -> str:
-        return f"c{self.index}"
-
-    @property
-    def usable(self) -> bool:
-        """Whether the call is evidence: it succeeded and everything about it has a type."""
-        return not self.failed and self.problem is None and self.tool is not None
-
-
-@dataclass(frozen=True, slots=True)
 class TaskRun:
     """``turns`` are what the user said after the request, ``user`` is whose session it is, ``gold`` whether the run
     met what was owed: as far as the file tells."""
 
     id: str
     request: str
-    calls: tuple[Recorded, ...]
+    calls: tuple[Made, ...]
     turns: tuple[str, ...] = ()
     user: str | None = None
     gold: bool | None = None
@@ -108,14 +85,14 @@ def _member(members: dict[str, Json], name: str, kind: type[T], source: Source) 
     return found.value
 
 
-def _call(index: int, members: dict[str, Json], domain: Domain, source: Source) -> Recorded:
+def _call(index: int, members: dict[str, Json], domain: Domain, source: Source) -> Made:
     name = _member(members, "name", str, source)
     arguments = _object(members["arguments"], source, "arguments") if "arguments" in members else {}
     failed = "error" in members and members["error"].value not in (None, False)
     write = "write" in members and members["write"].value is True
     tool = domain.tools.get(name)
     if tool is None:
-        return Recorded(index, name, None, {}, None, failed, write, f"the domain has no tool `{name}`")
+        return Made(index, name, None, {}, None, failed, write, f"the domain has no tool `{name}`")
     problems: list[str] = []
     args: dict[str, Value] = {}
     for key, value in arguments.items():
@@ -131,7 +108,7 @@ def _call(index: int, members: dict[str, Json], domain: Domain, source: Source) 
             result = _typed(members["result"], tool.result, "the result", problems)
         else:
             problems.append("the call has no result")
-    return Recorded(index, name, tool, args, result, failed, write, "; ".join(problems) or None)
+    return Made(index, name, tool, args, result, failed, write, "; ".join(problems) or None)
 
 
 def _typed(j: Json, wanted: Type, what: str, problems: list[str]) -> Value:

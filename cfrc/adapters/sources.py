@@ -14,8 +14,9 @@ from datetime import date
 from fractions import Fraction
 from typing import Literal
 
-from cfrc.adapters.leaves import Leaf, echoes, leaves
-from cfrc.adapters.runs import Recorded, TaskRun
+from cfrc.adapters.runs import TaskRun
+from cfrc.handoff.leaves import Leaf, echoes, leaves
+from cfrc.handoff.made import Made
 from cfrc.model.canon import canonical
 from cfrc.model.domain import Param, SourcePattern, Tool
 from cfrc.model.types import BOOL, TEXT, Enum, Id, Prim, Type
@@ -28,7 +29,7 @@ Support = Literal["supported", "wrong source", "wrong type", "no source"]
 class Place:
     """Where a value stands: in the request (``call`` is ``None``) or at a leaf of a call's result."""
 
-    call: Recorded | None
+    call: Made | None
     leaf: Leaf
 
     @property
@@ -60,7 +61,7 @@ class Places:
                     if leaf.reachable and leaf.names not in mere:
                         self.by_value.setdefault(leaf.value, []).append(Place(call, leaf))
 
-    def find(self, leaf: Leaf, param: Param, call: Recorded) -> Found:
+    def find(self, leaf: Leaf, param: Param, call: Made) -> Found:
         """The best place for a value that ``call`` passes as (part of) ``param``."""
         allowed, forbidden, mistyped = self._candidates(leaf, param, call)
         if allowed:
@@ -71,7 +72,7 @@ class Places:
             return Found("wrong type", min(mistyped, key=lambda p: self._rank(p, call)))
         return Found("no source", None)
 
-    def _candidates(self, leaf: Leaf, param: Param, call: Recorded) -> tuple[list[Place], list[Place], list[Place]]:
+    def _candidates(self, leaf: Leaf, param: Param, call: Made) -> tuple[list[Place], list[Place], list[Place]]:
         allowed: list[Place] = []
         forbidden: list[Place] = []
         mistyped: list[Place] = []
@@ -88,11 +89,11 @@ class Places:
             (allowed if allows(param, place) else forbidden).append(place)
         return allowed, forbidden, mistyped
 
-    def _rank(self, place: Place, call: Recorded) -> tuple[bool, bool, int]:
+    def _rank(self, place: Place, call: Made) -> tuple[bool, bool, int]:
         """Before the cut first; then what speaks of something else that this call names; then the earliest."""
         return place.index >= self.cut, not self._related(place, call), place.index
 
-    def _related(self, place: Place, call: Recorded) -> bool:
+    def _related(self, place: Place, call: Made) -> bool:
         if place.call is None:
             return True
         mine = identifiers(call)
@@ -109,7 +110,7 @@ class Places:
                     yield place
 
 
-def identifiers(call: Recorded) -> set[Value]:
+def identifiers(call: Made) -> set[Value]:
     if call.tool is None:
         return set()
     return {
@@ -121,7 +122,7 @@ def identifiers(call: Recorded) -> set[Value]:
     }
 
 
-def _top_level(call: Recorded) -> set[Value]:
+def _top_level(call: Made) -> set[Value]:
     if call.tool is None:
         return set()
     return {x.value for x in leaves(call.result, call.tool.result) if isinstance(x.type, Id) and len(x.steps) <= 1}

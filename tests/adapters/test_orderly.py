@@ -8,11 +8,11 @@ import pytest
 
 from cfrc.adapters.disorder import disorders
 from cfrc.adapters.handoffs import Case
-from cfrc.adapters.history import History, truth
 from cfrc.adapters.orderly import whole
 from cfrc.adapters.runs import TaskRun, read_runs
 from cfrc.adapters.sweep import Report, sweep
 from cfrc.adapters.text import contract_text, proposal_text
+from cfrc.handoff.history import History, truth
 from cfrc.lang.files import read_source
 from cfrc.lang.load import load
 from cfrc.model.domain import Domain
@@ -54,7 +54,7 @@ def swept(runs: list[TaskRun], most: int | None = None, mutate: bool = True) -> 
 
 def unkept(domain: Domain, run: TaskRun) -> list[str]:
     """Conditions of the domain that the record contradicts, or does not show to hold."""
-    history, found = History(domain, run), []
+    history, found = History(domain, run.calls), []
     for call in run.calls:
         assert call.problem is None, f"{run.id} {call.id}: {call.problem}"
         if call.usable and call.tool is not None:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from cfrc.adapters.arguments import Arguments
-from cfrc.adapters.expects import Rewriter
-from cfrc.adapters.history import History
-from cfrc.adapters.runs import Recorded
+from cfrc.handoff.expects import Rewriter
+from cfrc.handoff.history import History
+from cfrc.handoff.made import Made, Sourced
 from cfrc.model.domain import EffectClause, FluentClause, Tool
 from cfrc.model.evaluate import Undefined, evaluate
 from cfrc.model.expr import Apply, Expr, FluentRead, Lit, Var, conjuncts, walk
@@ -40,17 +39,17 @@ class Touch:
 @dataclass(slots=True)
 class Footprints:
     history: History
-    arguments: Arguments
+    arguments: Sourced
     different: set[frozenset[Expr]] = field(default_factory=set)
     """Pairs of sources that are expected to differ."""
     _touches: dict[int, list[Touch]] = field(default_factory=dict)
 
-    def of(self, call: Recorded) -> list[Touch]:
+    def of(self, call: Made) -> list[Touch]:
         if call.index not in self._touches:
             self._touches[call.index] = list(self._find(call)) if call.tool is not None else []
         return self._touches[call.index]
 
-    def _find(self, call: Recorded) -> Iterator[Touch]:
+    def _find(self, call: Made) -> Iterator[Touch]:
         tool, domain = call.tool, self.history.domain
         assert tool is not None
         for clause in tool.sets:
@@ -67,18 +66,18 @@ class Footprints:
             key = tuple(a for i, a in enumerate(cause.args) if i in effect.key and a is not None)
             yield from self._touch(call, f"{cause.effect}()", key, effect.once or cause in tool.undoes)
 
-    def _source(self, call: Recorded, e: Expr) -> Expr:
+    def _source(self, call: Made, e: Expr) -> Expr:
         own = self.arguments.args[call.index]
         return own.get(e.name, e) if isinstance(e, Var) and e.kind == "param" else e
 
-    def _touch(self, call: Recorded, symbol: str, args: tuple[Expr, ...], writes: bool) -> Iterator[Touch]:
+    def _touch(self, call: Made, symbol: str, args: tuple[Expr, ...], writes: bool) -> Iterator[Touch]:
         try:
             values = tuple(evaluate(a, self.history.env(call)) for a in args)
         except Undefined:
             return
         yield Touch(symbol, writes, tuple(self._source(call, a) for a in args), values)
 
-    def _passed(self, call: Recorded, e: Expr) -> Expr | None:
+    def _passed(self, call: Made, e: Expr) -> Expr | None:
         """A clause's value as the sources of this call; ``None`` if it depends on more than the arguments."""
         if any(isinstance(x, FluentRead) or (isinstance(x, Var) and x.kind == "result") for x in walk(e)):
             return None
@@ -87,15 +86,15 @@ class Footprints:
 
     # -- order --------------------------------------------------------------------------------------------------
 
-    def conflicts(self, a: Recorded, b: Recorded) -> bool:
+    def conflicts(self, a: Made, b: Made) -> bool:
         """Whether the calls may touch one thing that at least one of them writes."""
         return any(not self._apart(x, y) and not _equal_writes(x, y) for x, y in self._pairs(a, b))
 
-    def met(self, a: Recorded, b: Recorded) -> bool:
+    def met(self, a: Made, b: Made) -> bool:
         """Whether the calls, as they were recorded, touched one thing that at least one of them writes."""
         return any(x.values == y.values for x, y in self._pairs(a, b))
 
-    def _pairs(self, a: Recorded, b: Recorded) -> Iterator[tuple[Touch, Touch]]:
+    def _pairs(self, a: Made, b: Made) -> Iterator[tuple[Touch, Touch]]:
         for x in self.of(a):
             for y in self.of(b):
                 if x.symbol == y.symbol and (x.writes or y.writes):
@@ -110,7 +109,7 @@ class Footprints:
 
     # -- differences --------------------------------------------------------------------------------------------
 
-    def differences(self, a: Recorded, b: Recorded) -> Iterator[Expr]:
+    def differences(self, a: Made, b: Made) -> Iterator[Expr]:
         """``x != y`` for what both calls write, that was different, and of which one side comes from a receipt."""
         for x, y in self._pairs(a, b):
             if x.writes and y.writes and not self._apart(x, y) and not _equal_writes(x, y):
@@ -120,7 +119,7 @@ class Footprints:
                             yield Apply(op="!=", args=(s, t), type=BOOL)
                         break
 
-    def from_kept(self, call: Recorded, kept: list[Kept]) -> Iterator[Expr]:
+    def from_kept(self, call: Made, kept: list[Kept]) -> Iterator[Expr]:
         """``x != "kept"`` for every kept ``once`` key or kept fluent instance that a receipt might repeat."""
         for touch in self.of(call):
             for symbol, values in kept if touch.writes else ():
@@ -131,7 +130,7 @@ class Footprints:
                                 yield Apply(op="!=", args=(s, Lit(value=v, type=s.type)), type=BOOL)
                             break
 
-    def _required(self, call: Recorded) -> Iterator[Touch]:
+    def _required(self, call: Made) -> Iterator[Touch]:
         """What the call requires of single fluents: ``f(x) == literal``."""
         for required in call.tool.requires if call.tool is not None else ():
             for c in conjuncts(required):
@@ -139,7 +138,7 @@ class Footprints:
                     case Apply(op="==", args=(FluentRead() as read, Lit() as value)):
                         yield from (replace(x, value=value) for x in self._touch(call, read.fluent, read.args, False))
 
-    def _told(self, a: Recorded, b: Recorded, s: Expr, t: Expr) -> bool:
+    def _told(self, a: Made, b: Made, s: Expr, t: Expr) -> bool:
         """Whether the two could not be one thing anyway: one is required to be as the other, then, is not."""
         for x in self._required(a):
             for y in self._required(b):
@@ -153,8 +152,8 @@ class Footprints:
                         return True
         return False
 
-    def _read_after(self, a: Recorded, b: Recorded, y: Touch) -> bool:
-        calls = self.arguments.run.calls[self.arguments.cut : b.index]
+    def _read_after(self, a: Made, b: Made, y: Touch) -> bool:
+        calls = self.arguments.calls[self.arguments.cut : b.index]
         seen = [
             c.index for c in calls
             if c.usable
@@ -162,7 +161,7 @@ class Footprints:
         ]  # fmt: skip
         return bool(seen) and seen[0] > a.index
 
-    def _told_by_fact(self, call: Recorded, s: Expr, kept: Value) -> bool:
+    def _told_by_fact(self, call: Made, s: Expr, kept: Value) -> bool:
         """Whether the kept thing is known to be in another state than the one required."""
         known = self.history.before[self.arguments.cut]
         for y in self._required(call):

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cfrc.adapters.arguments import Arguments
-from cfrc.adapters.history import History, Seen, truth
-from cfrc.adapters.runs import Recorded
+from cfrc.handoff.history import History, Seen, truth
+from cfrc.handoff.made import Made, Sourced
 from cfrc.model.domain import FluentClause
 from cfrc.model.evaluate import Env, Undefined, evaluate
 from cfrc.model.expr import (
@@ -43,8 +42,8 @@ class Rewriter:
     """Rewrites conditions for one call: ``params`` and existentials become their sources, fluents become receipts."""
 
     history: History
-    arguments: Arguments
-    call: Recorded
+    arguments: Sourced
+    call: Made
     vars: Mapping[tuple[str, str], Expr] = field(default_factory=dict)
     values: Mapping[tuple[str, str], Value] = field(default_factory=dict)
     extra: list[Expr] = field(default_factory=list)
@@ -128,9 +127,9 @@ class Rewriter:
             if mine != other and not (ground(mine) and ground(other)):
                 self.extra.append(Apply(op="==", args=(mine, other), type=BOOL))
 
-    def _observer(self, fluent: str, args: tuple[Value, ...], changed: bool) -> Recorded | None:
+    def _observer(self, fluent: str, args: tuple[Value, ...], changed: bool) -> Made | None:
         """The remaining call before this one whose receipt shows the instance: the first, or the last if it changes."""
-        calls = self.arguments.run.calls[self.arguments.cut : self.call.index]
+        calls = self.arguments.calls[self.arguments.cut : self.call.index]
         for call in reversed(calls) if changed else calls:
             deed = self.history.deeds[call.index]
             if call.usable and any(c.fluent == fluent and a == args and not c.generators for c, a in deed.observes):
@@ -141,12 +140,12 @@ class Rewriter:
         """Whether a call from ``start`` on and before this one sets the instance."""
         return any(
             c.fluent == fluent and a in (None, args)
-            for call in self.arguments.run.calls[start : self.call.index]
+            for call in self.arguments.calls[start : self.call.index]
             if call.usable
             for c, a in self.history.deeds[call.index].sets
         )
 
-    def _receipt(self, call: Recorded, e: FluentRead, args: tuple[Value, ...]) -> Expr:
+    def _receipt(self, call: Made, e: FluentRead, args: tuple[Value, ...]) -> Expr:
         assert call.tool is not None
         clause = next(
             c
@@ -174,9 +173,9 @@ def trivial(e: Expr) -> bool:
     return isinstance(e, Apply) and e.op == "==" and e.args[0] == e.args[1]
 
 
-def latest(e: Expr) -> int:
-    """The index of the last call whose receipt the expression reads."""
-    return max(int(x.node[1:]) for x in walk(e) if isinstance(x, NodeResult))
+def latest(e: Expr, calls: Mapping[str, Made]) -> Made:
+    """The last call whose receipt the expression reads."""
+    return max((calls[x.node] for x in walk(e) if isinstance(x, NodeResult)), key=lambda c: c.index)
 
 
 def implied(e: Expr, others: list[Expr]) -> bool:

@@ -1,6 +1,6 @@
-"""Turns a recorded run into what was true before each of its calls, and what each call did, by the domain's clauses.
+"""Turns calls that were made into what was true before each of them, and what each did, by the domain's clauses.
 
-Concrete: clauses are evaluated on the recorded arguments and results. What a clause needs and nobody has seen stays
+Concrete: clauses are evaluated on the arguments and results as they were. What a clause needs and nobody has seen stays
 unknown, and an assignment of an unknown value makes its instance unknown again.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cfrc.adapters.runs import Recorded, TaskRun
+from cfrc.handoff.made import Made
 from cfrc.model.domain import Domain, EffectClause, FluentClause, Tool
 from cfrc.model.evaluate import Env, Undefined, elements, evaluate, holds
 from cfrc.model.expr import Expr
@@ -21,10 +21,10 @@ Instance = tuple[str, tuple[Value, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A fluent's value and the call that showed or set it."""
+    """A fluent's value and the call that showed or set it; ``None``: it was known before the first call."""
 
     value: Value
-    call: Recorded
+    call: Made | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +44,21 @@ class History:
     """
 
     domain: Domain
-    run: TaskRun
+    calls: tuple[Made, ...]
+    start: Mapping[Instance, Seen] = field(default_factory=dict)
     before: list[dict[Instance, Seen]] = field(default_factory=list)
     deeds: list[Deed] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        state: dict[Instance, Seen] = {}
-        for call in self.run.calls:
+        state: dict[Instance, Seen] = dict(self.start)
+        for call in self.calls:
             self.before.append(dict(state))
             self.deeds.append(self._deed(call, state))
             if call.usable:
                 self._apply(call, self.deeds[-1], state)
         self.before.append(state)
 
-    def env(self, call: Recorded, state: Mapping[Instance, Seen] | None = None) -> Env:
+    def env(self, call: Made, state: Mapping[Instance, Seen] | None = None) -> Env:
         """The environment in which the call's clauses are read: in ``state``, by default the one before it."""
         known = self.before[call.index] if state is None else state
 
@@ -72,11 +73,11 @@ class History:
             vars_["result", "result"] = call.result
         return Env(vars_, read=read)
 
-    def requires(self, call: Recorded, conjunct: Expr) -> bool | None:
+    def requires(self, call: Made, conjunct: Expr) -> bool | None:
         """Whether a condition held before the call; ``None`` when nobody had seen enough to tell."""
         return truth(conjunct, self.env(call))
 
-    def _deed(self, call: Recorded, state: dict[Instance, Seen]) -> Deed:
+    def _deed(self, call: Made, state: dict[Instance, Seen]) -> Deed:
         tool = call.tool
         if tool is None or call.problem is not None:
             return Deed()
@@ -91,7 +92,7 @@ class History:
         ] if call.usable else []  # fmt: skip
         return Deed(tuple(causes), tuple(sets), tuple(observes))
 
-    def _assign(self, call: Recorded, sets: Any, state: dict[Instance, Seen], env: Env) -> None:
+    def _assign(self, call: Made, sets: Any, state: dict[Instance, Seen], env: Env) -> None:
         for clause, args in sets:
             value = _try(clause.value, env)
             if args is None:
@@ -102,7 +103,7 @@ class History:
             else:
                 state[clause.fluent, args] = Seen(value, call)
 
-    def _apply(self, call: Recorded, deed: Deed, state: dict[Instance, Seen]) -> None:
+    def _apply(self, call: Made, deed: Deed, state: dict[Instance, Seen]) -> None:
         self._assign(call, deed.sets, state, self.env(call))
         for clause, args in deed.observes:
             # With generators the value belongs to a binding: take it from the binding whose instance this is.

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from cfrc.adapters.expects import Rewriter
-from cfrc.adapters.order import Footprints, Touch
-from cfrc.adapters.runs import Recorded
-from cfrc.adapters.tracing import own
+from cfrc.handoff.expects import Rewriter
+from cfrc.handoff.made import Made
+from cfrc.handoff.order import Footprints, Touch
+from cfrc.handoff.tracing import own
 from cfrc.model.evaluate import Undefined, evaluate
 from cfrc.model.expr import Build, Comprehension, Expr, Generator, Lit, Var
 
@@ -27,7 +27,7 @@ class Pinned(Footprints):
 
     pinned: Callable[[Expr], bool] = fixed
 
-    def _touch(self, call: Recorded, symbol: str, args: tuple[Expr, ...], writes: bool) -> Iterator[Touch]:
+    def _touch(self, call: Made, symbol: str, args: tuple[Expr, ...], writes: bool) -> Iterator[Touch]:
         here = Rewriter(self.history, self.arguments, call, own(self.arguments, call))
         sources = tuple(here.rewrite(a) for a in args)
         try:
@@ -37,7 +37,7 @@ class Pinned(Footprints):
         else:
             yield Touch(symbol, writes, sources, values)
 
-    def conflicts(self, a: Recorded, b: Recorded) -> bool:
+    def conflicts(self, a: Made, b: Made) -> bool:
         return any(not self._differ(x, y) for x, y in self._pairs(a, b))
 
     def _differ(self, x: Touch, y: Touch) -> bool:

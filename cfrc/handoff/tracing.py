@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfrc.adapters.arguments import Arguments
-from cfrc.adapters.expects import Inexpressible, Rewriter
-from cfrc.adapters.history import bindings, truth
-from cfrc.adapters.runs import Recorded
+from cfrc.handoff.expects import Inexpressible, Rewriter
+from cfrc.handoff.history import bindings, truth
+from cfrc.handoff.made import Made, Sourced
 from cfrc.model.domain import FluentClause
 from cfrc.model.evaluate import Env, Undefined, elements, evaluate
 from cfrc.model.expr import Apply, Expr, FluentRead, Index, Lit, NodeResult, conjuncts, walk
@@ -20,7 +19,7 @@ from cfrc.model.types import BOOL, INT
 from cfrc.model.values import Value
 
 
-def own(arguments: Arguments, call: Recorded) -> dict[tuple[str, str], Expr]:
+def own(arguments: Sourced, call: Made) -> dict[tuple[str, str], Expr]:
     """A call's parameters as the sources it passes (defaults filled), and its result."""
     found: dict[tuple[str, str], Expr] = {}
     for p in call.tool.params if call.tool is not None else ():
@@ -49,6 +48,11 @@ class Tracer(Rewriter):
         seen = self.history.before[self.call.index].get((e.fluent, args))
         if seen is None:
             raise Inexpressible
+        if seen.call is None:
+            if self.history.domain.fluents[e.fluent].volatile:
+                raise Inexpressible
+            self._same(e, [Lit(value=v, type=a.type) for v, a in zip(args, e.args, strict=True)])
+            return Lit(value=seen.value, type=e.type)
         clause, bound = self._clause(seen.call, e.fluent, args)
         inner = Tracer(self.history, self.arguments, seen.call, {**own(self.arguments, seen.call), **bound})
         when = [inner.rewrite(w) for w in conjuncts(clause.when)] if clause.when is not None else []
@@ -60,7 +64,7 @@ class Tracer(Rewriter):
         return inner.rewrite(clause.value)
 
     def _clause(
-        self, call: Recorded, fluent: str, args: tuple[Value, ...]
+        self, call: Made, fluent: str, args: tuple[Value, ...]
     ) -> tuple[FluentClause, dict[tuple[str, str], Expr]]:
         """The clause of the call that gave the instance its value, and the elements its generators stood at."""
         assert call.tool is not None
@@ -71,7 +75,7 @@ class Tracer(Rewriter):
                         return clause, bound
         raise Inexpressible
 
-    def _places(self, clause: FluentClause, call: Recorded) -> Iterator[tuple[Env, dict[tuple[str, str], Expr]]]:
+    def _places(self, clause: FluentClause, call: Made) -> Iterator[tuple[Env, dict[tuple[str, str], Expr]]]:
         env = self.history.env(call)
         if not clause.generators:
             yield from ((e, {}) for e in bindings(clause, env))

@@ -141,6 +141,19 @@ class Live:
         """x: ``ok``, ``skipped``, ``failed``, ``dead``, ``poll`` or ``doubt`` by node; one that is not in it waits."""
         return self.machine.state.status
 
+    @property
+    def now(self) -> date | datetime | None:
+        """The time against which approvals expire."""
+        return self._judge.now
+
+    @now.setter
+    def now(self, now: date | datetime) -> None:
+        self._judge.now = now
+
+    def hold(self, why: str) -> None:
+        """Ends the run in ⊥: something outside it does not hold."""
+        self._end("held", why)
+
     def begin(self, node: str) -> Step:
         """The call of an enabled node, just before it is made. Raises :class:`Barred`, and then the run has ended: no
         approval is in force any more, or ``requires`` is false by what is known. ``KeyError`` if it is not enabled."""
@@ -155,10 +168,11 @@ class Live:
             raise Barred(node, violations)
         return step
 
-    def take(self, step: Step, status: Status, result: Value = None) -> str:
+    def take(self, step: Step, status: Status, result: Value = None, why: str | None = None) -> str:
         """The answer of a call that was begun; returns the node's x after it (``outside`` for a receipt outside Res).
 
-        A result that could not be typed comes with ``unknown``. What is neither success nor failure is in doubt."""
+        What is neither success nor failure is in doubt: the run is held. A result that could not be typed comes with
+        ``unknown``, and ``why`` says so."""
         outcome: Literal["ok", "fail", "doubt"] = (
             "ok" if status == "success" else "fail" if status == "failure" else "doubt"
         )
@@ -175,17 +189,17 @@ class Live:
         if approval is not None and step.found is not None:
             self.machine.state.used.add(approval)
         self.run.after(step)
-        self._conclude(step.node)
+        self._conclude(step.node, why)
         return step.after
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
-    def _conclude(self, node: str | None = None) -> None:
+    def _conclude(self, node: str | None = None, why: str | None = None) -> None:
         """Ends the run where no further call is possible. An answer that was still in flight can only put in doubt."""
         machine = self.machine
         match machine.over:
             case "doubt":
-                self._end("held", f"nobody knows whether `{node}` took place", node=node)
+                self._end("held", why or f"nobody knows whether `{node}` took place", node=node)
             case "yield":
                 self._end("yield", f"`{node}` failed, and the plan does not handle it", node=node)
             case "implied":

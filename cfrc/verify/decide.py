@@ -17,7 +17,8 @@ from cfrc.model.verdict import Finding
 from cfrc.verify.condition import Condition, Conditions
 from cfrc.verify.decode import View, scenario
 from cfrc.verify.paths import Paths
-from cfrc.verify.replay import Confirmed, confirm, shrink, story
+from cfrc.verify.replay import Confirmed, confirm, story
+from cfrc.verify.shrink import shrink
 from cfrc.verify.terms import Term
 
 PRE_CALL = frozenset({"AUT002", "AUT003", "AUT004", "AUT005", "BND001", "BND002", "DEP003", "DEP004"})

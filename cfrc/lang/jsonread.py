@@ -8,7 +8,7 @@ keeps its offsets, so that a later diagnostic can point at it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -59,6 +59,13 @@ _WORDS: dict[str, Scalar] = {"true": True, "false": False, "null": None}
 def read_json(source: Source) -> Json:
     """The one JSON value of the text. Raises :class:`JsonProblem` at the first thing that is not acceptable."""
     return _Reader(source).document()
+
+
+def read_json_values(source: Source) -> Iterator[Json]:
+    """The JSON values of the text, one after the other (such as one a line). Raises :class:`JsonProblem`."""
+    reader = _Reader(source)
+    while reader.skip():
+        yield reader.value()
 
 
 def wrap(value: Any, depth: int = 0) -> Json:

@@ -15,6 +15,15 @@ from types import MappingProxyType
 from cfrc.data import data_dir
 
 PREFIX = "CFRC-"
+
+KINDS: Mapping[str, str] = MappingProxyType({
+    "TYP": "typing", "AUT": "authority", "GRD": "grounding", "BND": "binding", "DEP": "dependency",
+    "PRS": "preservation", "SCP": "scope", "COV": "coverage", "EVD": "evidence", "UND": "undecided", "NOTE": "note",
+    "CON": "support", "LED": "ledger", "INP": "files", "JSN": "json", "SYN": "syntax", "NAM": "names",
+    "EXP": "expressions", "IMP": "imports",
+})  # fmt: skip
+"""The letters of a code, and the word for what it is about: a finding's kind where it has one."""
+
 _GROUP = re.compile(r"\n# [^\n]+\s*\Z")
 _HEADING = re.compile(r"^## (CFRC-[A-Z]+\d{3})\s+(\S.*)$", re.MULTILINE)
 
@@ -27,6 +36,10 @@ class Explanation:
     title: str
     text: str
     area: str
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.code.removeprefix(PREFIX).rstrip("0123456789")]
 
 
 def full(code: str) -> str:
@@ -52,6 +65,28 @@ def explanations() -> Mapping[str, Explanation]:
             body = _GROUP.sub("", text[head.end() : end])  # the title of the next group stands before its section
             found[code] = Explanation(code, title.strip(), body.strip(), path.stem)
     return MappingProxyType(found)
+
+
+def about(word: str) -> tuple[Explanation, ...]:
+    """The explanations under a kind (``coverage``), the letters of a code (``COV``) or an area (``admission``)."""
+    plain = word.strip().lower()
+    kind = KINDS.get(plain.upper().removeprefix(PREFIX), plain)
+    found = tuple(e for e in explanations().values() if e.kind == kind)
+    return found or tuple(e for e in explanations().values() if e.area == plain)
+
+
+def near(word: str) -> list[str]:
+    """What an unknown word may have been meant for, likeliest first: full codes and kinds."""
+    from difflib import SequenceMatcher, get_close_matches
+
+    bare = full(word).removeprefix(PREFIX)[:40]
+    within = about(bare.rstrip("0123456789"))
+    if within:
+        return sorted((e.code for e in within), key=lambda c: -SequenceMatcher(None, bare, c[len(PREFIX) :]).ratio())[
+            :3
+        ]
+    kinds = get_close_matches(bare.lower(), sorted(set(KINDS.values())), n=3, cutoff=0.6)
+    return kinds + [full(c) for c in get_close_matches(bare, [c[len(PREFIX) :] for c in explanations()], n=3)]
 
 
 def explain(code: str) -> Explanation:

@@ -11,6 +11,7 @@ from cfrc.cli.exits import Exit, of_status, worst
 from cfrc.cli.options import Output, finding_options, output_options, root_option
 
 if TYPE_CHECKING:
+    from cfrc.lang.diagnostics import SpecError
     from cfrc.model.contract import Contract
     from cfrc.model.graph import Proposal
     from cfrc.source import Source
@@ -59,14 +60,49 @@ def command(
 def _cases(files: Sequence[str], contract: str | None, names: Sequence[str], roots: Sequence[str]) -> list[Case]:
     """Raises :class:`cfrc.lang.diagnostics.SpecError` and :class:`click.UsageError`; never returns nothing."""
     from cfrc.cli.inputs import once, source_of
+    from cfrc.lang.diagnostics import SpecError
     from cfrc.lang.load import load_contract
 
     once(files)
     first = source_of(files[0])
     if len(files) == 1:
         return _in_one_file(first, contract, names, roots)
-    agreed = load_contract(first, contract, roots=roots)
-    return [(agreed, p) for p in _proposals(source_of(files[1]), agreed, names)]
+    second = source_of(files[1])
+    try:
+        agreed = load_contract(first, contract, roots=roots)
+        return [(agreed, p) for p in _proposals(second, agreed, names)]
+    except SpecError as problem:
+        raise _swapped(first, second) or problem from None
+
+
+def _swapped(first: Source, second: Source) -> SpecError | None:
+    """The better complaint where the two files were given the wrong way round; only asked when something is wrong."""
+    from cfrc.lang.diagnostics import Diagnostic, SpecError, quoted
+    from cfrc.source import Span
+
+    kinds = [_declared(s) for s in (first, second)]
+    if kinds != [{"proposal"}, {"contract"}]:
+        return None
+    a, b = (quoted(s.name, 120) for s in (first, second))
+    help = "give the contract first: `cfrc check CONTRACT PROPOSAL`"
+    message = f"the two files are given the wrong way round: {a} holds a proposal, {b} the contract"
+    return SpecError([Diagnostic("NAM012", message, Span(first, 0, 0), help)])
+
+
+def _declared(source: Source) -> set[str]:
+    """Which of contract and proposal a file itself declares; nothing when it cannot be read."""
+    from cfrc.lang.imports import is_json
+    from cfrc.lang.parse import parse_file
+    from cfrc.lang.tree import ContractDecl, ProposalDecl
+
+    if is_json(source):
+        from cfrc.lang.jsonforms.read import read_form
+
+        declarations = read_form(source)[0]
+    else:
+        declarations = parse_file(source)[0].declarations
+    words = {ContractDecl: "contract", ProposalDecl: "proposal"}
+    return {word for d in declarations for kind, word in words.items() if isinstance(d, kind)}
 
 
 def _in_one_file(source: Source, contract: str | None, names: Sequence[str], roots: Sequence[str]) -> list[Case]:

@@ -1,34 +1,47 @@
-"""Turns a code into its explanation, or no code into the list of all codes."""
+"""Turns a code into its explanation, and a kind, or nothing, into a list of codes."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
 from cfrc.cli.exits import Exit
 from cfrc.cli.options import Output, output_options
 
+if TYPE_CHECKING:
+    from cfrc.codes import Explanation
+
 
 @click.command()
-@click.argument("code", required=False)
+@click.argument("code", required=False, metavar="[CODE|KIND]")
 @output_options
 def command(code: str | None, out: Output) -> Exit:
-    """Say what a code means and how to mend it; without CODE, list all codes."""
-    from cfrc.codes import explanations, full
+    """Say what a code means and how to mend it.
 
-    if code is None:
-        out.write(_listed(out))
-        return Exit.HOLDS
+    With a kind (coverage), the letters of a code (COV) or an area (admission) instead: list its codes. With nothing:
+    list all codes by kind.
+    """
+    from cfrc.codes import about, explanations, full, near
+
     known = explanations()
+    if code is None:
+        out.write(_listed(known.values(), out))
+        return Exit.HOLDS
     found = known.get(full(code))
     if found is None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(full(code), known, n=1)
-        raise click.UsageError(f"there is no code {code!r}" + (f"; did you mean {near[0]}?" if near else ""))
-    if out.format == "json":
+        several = about(code)
+        if not several:
+            likely = near(code)
+            hint = f"did you mean {' or '.join(likely)}?" if likely else "`cfrc explain` lists all codes by kind"
+            raise click.UsageError(f"there is no code and no kind {code!r}; {hint}")
+        out.write(_listed(several, out))
+    elif out.format == "json":
         from cfrc.report.json import dumps
 
-        out.write(dumps({"cfrc": 1, "code": found.code, "title": found.title, "area": found.area, "text": found.text}))
+        document = {"code": found.code, "title": found.title, "kind": found.kind, "area": found.area}
+        out.write(dumps({"cfrc": 1, **document, "text": found.text}))
     else:
         from cfrc.report.explanation import render_explanation
 
@@ -36,14 +49,12 @@ def command(code: str | None, out: Output) -> Exit:
     return Exit.HOLDS
 
 
-def _listed(out: Output) -> str:
-    from cfrc.codes import explanations
-
-    every = explanations().values()
+def _listed(every: Iterable[Explanation], out: Output) -> str:
     if out.format == "json":
         from cfrc.report.json import dumps
 
-        return dumps({"cfrc": 1, "codes": [{"code": e.code, "title": e.title, "area": e.area} for e in every]})
+        codes = [{"code": e.code, "title": e.title, "kind": e.kind, "area": e.area} for e in every]
+        return dumps({"cfrc": 1, "codes": codes})
     from cfrc.report.explanation import render_list
 
     return render_list(every, color=out.colored)

@@ -12,7 +12,7 @@ from cfrc.codes import full
 from cfrc.lang.diagnostics import Diagnostic
 from cfrc.model.contract import Contract
 from cfrc.model.graph import Proposal
-from cfrc.model.verdict import Finding, Verdict
+from cfrc.model.verdict import Finding, Status, Verdict
 
 Judged = tuple[Verdict, Contract, Proposal | None]
 
@@ -43,17 +43,21 @@ def _text(verdicts: Sequence[Judged], out: Output) -> str:
     from cfrc.report.naming import Naming
     from cfrc.report.terminal import render_summary, render_verdict
 
-    texts = [
-        render_verdict(
-            verdict,
-            Naming(contract, proposal),
-            shown=shown(verdict, out),
-            quiet=out.quiet,
-            color=out.colored,
-            width=out.width,
+    told: set[tuple[Finding, ...]] = set()  # what is wrong with a contract is said once, not for each proposal
+    texts = []
+    for verdict, contract, proposal in verdicts:
+        again = verdict.status is Status.WITHHELD and verdict.findings in told
+        told.add(verdict.findings)
+        texts.append(
+            render_verdict(
+                verdict,
+                Naming(contract, proposal),
+                shown=shown(verdict, out),
+                quiet=out.quiet or again,
+                color=out.colored,
+                width=out.width,
+            )
         )
-        for verdict, contract, proposal in verdicts
-    ]
     between = "" if out.quiet or all(len(t.splitlines()) == 1 for t in texts) else "\n"
     text = between.join(texts)
     if len(verdicts) > 1:

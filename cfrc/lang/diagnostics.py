@@ -70,10 +70,11 @@ def limited(diagnostics: Iterable[Diagnostic], shown: int = 50) -> tuple[tuple[D
 
 
 def closest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that ``word`` is most likely a misspelling of, or ``None``. Case differences count as close."""
+    """The candidate that ``word`` is most likely a misspelling of, or ``None``. Case differences count as close; the
+    very word is no suggestion."""
     if not 1 <= len(word) <= 100:
         return None
-    names = list(dict.fromkeys(candidates))
+    names = [n for n in dict.fromkeys(candidates) if n != word]
     for name in names:
         if name.lower() == word.lower():
             return name

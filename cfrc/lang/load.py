@@ -142,12 +142,25 @@ V = TypeVar("V")
 
 
 def _known(what: str, name: t.Name, known: dict[str, V], problems: Problems) -> V | None:
-    if name.text not in known:
-        problems.unknown(
-            what, name.text, known, name.span, "NAM008", f"declare the {what}, or import the file that does"
-        )
-        return None
-    return known[name.text]
+    if name.text in known:
+        return known[name.text]
+    if name.text:
+        problems.unknown(what, name.text, known, name.span, "NAM008", _where(what, name))
+    else:  # a proposal in JSON need not name its contract
+        problems.add("NAM012", f"the proposal names no {what}", name.span, _where(what, name))
+    return None
+
+
+def _where(what: str, name: t.Name) -> str:
+    """Where a declaration that is not there should be: a form in JSON has no imports, and finds its domain by name."""
+    if not is_json(name.span.source):
+        return f"declare the {what}, or import the file that does"
+    if what == "contract":
+        return "give the file with the contract first: `cfrc check CONTRACT PROPOSAL`"
+    return (
+        f"put `{name.text}.cfrc` beside this file, name its folder with `--root`, or name the file: "
+        f'"domain": {{"name": "{name.text}", "import": "folder/{name.text}.cfrc"}}'
+    )
 
 
 def _choose(what: str, name: str | None, own: list[str], known: list[str], source: Source) -> str:

@@ -74,11 +74,16 @@ def render_checks(
 ) -> str:
     """The report as text. ``shown`` chooses the findings of a failed check to print; ``quiet`` is the summary only."""
     parts: list[str] = []
+    told: set[tuple[Finding, ...]] = set()  # what is wrong with a contract is said once, not for each proposal
     for r in ran if not quiet else ():
         if r.outcome != "passed":
             parts.append(paint(_complaint(r, width), color))
             if r.verdict is not None and r.verdict.findings:
-                text = render_verdict(r.verdict, r.names, shown=shown(r.verdict), color=color, width=width)
+                again = r.verdict.status is Status.WITHHELD and r.verdict.findings in told
+                told.add(r.verdict.findings)
+                text = render_verdict(
+                    r.verdict, r.names, shown=shown(r.verdict), quiet=again, color=color, width=width
+                )  # fmt: skip
                 parts.append(text + "\n")
     parts.append(paint([summary(ran)], color))
     return "".join(parts)

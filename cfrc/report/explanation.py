@@ -24,12 +24,12 @@ def render_explanation(e: Explanation, *, quiet: bool = False, color: bool = Fal
 
 
 def render_list(explanations: Iterable[Explanation], *, color: bool = False) -> str:
-    """One line for each code, under the name of its area."""
+    """One line for each code, under the word for its kind."""
     lines: list[Line] = []
-    area = None
+    kind = None
     for e in explanations:
-        if e.area != area:
-            lines += [(), ((e.area, "strong"),)] if lines else [((e.area, "strong"),)]
-            area = e.area
+        if e.kind != kind:
+            lines += [(), ((e.kind, "strong"),)] if lines else [((e.kind, "strong"),)]
+            kind = e.kind
         lines.append(((f"  {e.code:<13} ", "frame"), (e.title, "")))
     return paint(lines, color)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,7 @@ def render_verdict(
     findings = verdict.findings if shown is None else tuple(shown)
     parts: list[RenderableType] = []
     if not quiet:
-        told: set[Line] = set()
+        told = _Told()
         for finding in findings:
             parts += _finding(finding, names or Naming(), width, told)
         hidden = len(verdict.findings) - len(findings)
@@ -119,8 +120,16 @@ def _because(verdict: Verdict) -> str:
     return ""
 
 
-def _finding(f: Finding, names: Naming, width: int, told: set[Line]) -> list[RenderableType]:
-    """One finding. ``told`` collects the plans and runs shown for earlier ones: they are not shown twice."""
+@dataclass(slots=True)
+class _Told:
+    """What was shown for earlier findings: a plan is not shown twice, nor a run right after itself."""
+
+    plans: set[Line] = field(default_factory=set)
+    run: Line | None = None
+
+
+def _finding(f: Finding, names: Naming, width: int, told: _Told) -> list[RenderableType]:
+    """One finding. ``told`` is what was shown for earlier ones, and is kept up to date."""
     from rich.text import Text
 
     style = {"error": "error", "undecided": "undecided", "note": "note"}[f.severity]
@@ -134,7 +143,9 @@ def _finding(f: Finding, names: Naming, width: int, told: set[Line]) -> list[Ren
     if names.node(f.node) and names.proposal and (run is not None or (f.kind in _DRAWN and f.severity == "error")):
         step = (run.step or f.node) if run else f.node
         plan = draw(names.proposal, step, run)
-        if _new(plan, told):
+        whole = _whole(plan)
+        if whole not in told.plans:
+            told.plans.add(whole)
             parts += [Text(), _label("the plan"), *_lines(plan)]
     if run is not None:
         parts += [Text(), *_what_can_happen(run, names, f.code, told)]
@@ -171,22 +182,21 @@ def _hanging(rows: Sequence[tuple[Line, Line]], width: int) -> RenderableType:
     return table
 
 
-def _new(lines: Sequence[Line], told: set[Line]) -> bool:
-    """Whether these lines were not told before; they are from now on."""
-    whole = tuple(piece for line in lines for piece in (*line, ("\n", "")))
-    known = whole in told
-    told.add(whole)
-    return not known
+def _whole(lines: Sequence[Line]) -> Line:
+    return tuple(piece for line in lines for piece in (*line, ("\n", "")))
 
 
-def _what_can_happen(run: Counterexample, names: Naming, code: str, told: set[Line]) -> list[RenderableType]:
+def _what_can_happen(run: Counterexample, names: Naming, code: str, told: _Told) -> list[RenderableType]:
+    """The story; of the very run that was told last, only what goes wrong in it."""
     before, wrong, after = story(run, names, code)
     label = "what can happen"
     rows: list[tuple[Piece, Line]] = []
-    if _new(before, told):
+    whole = _whole(before)
+    if whole != told.run:
         rows += [((f"{i}.", "frame"), line) for i, line in enumerate(before, 1)]
     else:
         label = "what can happen, in the run above"
+    told.run = whole
     rows.append((("▶", "error"), wrong))
     rows += [((f"{i}.", "frame"), line) for i, line in enumerate(after, len(before) + 1)]
     return [_label(label), _hanging([((mark,), line) for mark, line in rows], 6 + len(str(len(rows))))]

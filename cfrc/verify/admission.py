@@ -41,6 +41,7 @@ from cfrc.verify.reach import unreachable
 from cfrc.verify.spelled import spelled_out
 from cfrc.verify.supported import supported
 from cfrc.verify.terms import Terms
+from cfrc.verify.tidy import tidied
 
 DEFAULT_BUDGET = 20_000_000
 """Deterministic solver units a query (``rlimit``)."""
@@ -127,7 +128,7 @@ class Admission:
         if own.status is Status.ADMITTED and not any(f.severity != "note" for f in findings):
             findings += unreachable(paths, decider)
         findings += _idle(paths)
-        findings.sort(key=_place)
+        findings = tidied(paths.order, sorted(findings, key=_place))
         status = judge(findings)
         if status is Status.ADMITTED:
             status = own.status  # nothing was to be done; but what the proposal does all the same has been judged

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cfrc.model.check import Check, Spec
 from cfrc.model.graph import without
-from cfrc.model.verdict import Status, Verdict
+from cfrc.model.verdict import Finding, Status, Verdict
 from cfrc.verify.admission import DEFAULT_BUDGET, admit
 from cfrc.verify.audit import audit_claims, audit_contract
 from cfrc.verify.supported import support
@@ -26,7 +26,7 @@ def run_check(spec: Spec, check: Check, *, budget: int = DEFAULT_BUDGET) -> Chec
     """Runs one ``check`` line of a resolved specification."""
     verdict = _verdict(spec, check, budget)
     problem = _compare(check, verdict)
-    return CheckResult(check, problem is None, verdict, problem or f"{verdict.status.word}, as expected")
+    return CheckResult(check, problem is None, verdict, problem or f"{_word(check, verdict)}, as expected")
 
 
 def _verdict(spec: Spec, check: Check, budget: int) -> Verdict:
@@ -56,6 +56,17 @@ EXPECTED = {
 }
 
 
+def _word(check: Check, verdict: Verdict) -> str:
+    """What was found, in a word that suits the question: of a contract alone, ``supported`` and not ``admitted``."""
+    return check.verdict if check.verdict in ("supported", "accepts") else verdict.status.word
+
+
+def _told(f: Finding) -> str:
+    """A finding as a check would name it."""
+    about = f.obligation or f.node
+    return f"{f.kind}({about})" if about else f.kind
+
+
 def _compare(check: Check, verdict: Verdict) -> str | None:
     """What differs from the expectation."""
     if verdict.status is not EXPECTED[check.verdict]:
@@ -68,7 +79,7 @@ def _compare(check: Check, verdict: Verdict) -> str | None:
         about = [f for f in errors if f.kind == e.kind]
         if not any(e.subject in (None, f.node, f.obligation) for f in about):
             subject = f"({e.subject})" if e.subject is not None else ""
-            found = ", ".join(f"{f.kind}({f.obligation or f.node or ''})" for f in errors)
+            found = ", ".join(dict.fromkeys(_told(f) for f in errors))
             return f"expected a finding of kind `{e.kind}{subject}`, found {found}"
     if check.only:
         extra = sorted({f.kind for f in errors} - {e.kind for e in check.expected})

@@ -73,7 +73,8 @@ def story(paths: Paths, condition: Condition, found: Confirmed, idle: set[str]) 
     v = found.violation
     difference: tuple[Difference, ...] = ()
     if v.before is not None or v.after is not None:
-        difference = (Difference(v.failing or condition.code, v.before or "", v.after or ""),)
+        what = (v.failing or condition.code).removeprefix("within ")
+        difference = (Difference(what, v.before or "", v.after or ""),)
     failing = v.failing or (show_expr(condition.failing) if condition.failing is not None else None)
     return Counterexample(
         order=tuple(steps),

@@ -239,3 +239,37 @@ def test_imports_are_found_in_given_roots(verdict_is: VerdictIs, tmp_path: Path,
     assert run("check", contract, proposal_file).code == 2
     assert run("check", contract, proposal_file, "--root", tmp_path / "roots").code == 0
     assert run("check", contract, proposal_file, "--root", tmp_path / "none").code == 2
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_swapped_files_are_said_to_be_swapped(form: str, contract_file: Path, tmp_path: Path) -> None:
+    plan = tmp_path / f"plan.{'cfrc' if form == 'text' else 'json'}"
+    nodes = '{"cfrc": 1, "nodes": [{"id": "s", "call": "sell", "args": {"item": {"ref": "item"}}}, {"id": "e", "done": {}}]}'
+    plan.write_text(PROPOSAL.format(name="plan") if form == "text" else nodes)
+    done = run("check", plan, contract_file)
+    assert done.code == 2 and done.out == "" and "error[CFRC-NAM012]" in done.err
+    assert "wrong way round" in done.err and "give the contract first" in done.err
+    assert run("check", contract_file, plan).code == 0
+
+
+def test_a_json_proposal_alone_is_asked_for_its_contract(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text('{"cfrc": 1, "nodes": []}')
+    done = run("check", plan)
+    assert done.code == 2 and "names no contract" in done.err and "`cfrc check CONTRACT PROPOSAL`" in done.err
+    plan.write_text('{"cfrc": 1, "contract": "deal", "nodes": []}')
+    assert "`cfrc check CONTRACT PROPOSAL`" in run("check", plan).err
+
+
+def test_what_is_wrong_with_a_contract_is_said_once(tmp_path: Path) -> None:
+    path = tmp_path / "spec.cfrc"
+    path.write_text(
+        DOMAIN + CONTRACT.replace(" from user turn 1", "") + PROPOSAL.format(name="one") + PROPOSAL.format(name="two")
+        + "check one admits\ncheck two admits\n"
+    )  # fmt: skip
+    for command in ("check", "test"):
+        done = run(command, path)
+        assert done.code == 1 and done.out.count("error[CFRC-CON001]") == 1
+        assert done.out.count("withheld: one for deal") == done.out.count("withheld: two for deal") == 1
+    verdicts = json.loads(run("check", path, "--format", "json").out)["verdicts"]
+    assert all(v["findings"] for v in verdicts), "a document is complete"

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -15,6 +16,7 @@ from cfrc import __version__
 from cfrc.cli import explain as explain_module
 from cfrc.cli.exits import Exit, of_status, worst
 from cfrc.cli.output import write_file
+from cfrc.model.graph import Kind
 from cfrc.model.verdict import Status
 from tests.cli.run import run, run_process
 
@@ -114,6 +116,45 @@ def test_explain_one_code(code: str) -> None:
 def test_explain_an_unknown_code() -> None:
     done = run("explain", "COV999")
     assert done.code == 2 and done.out == "" and "did you mean CFRC-COV" in done.err
+
+
+def test_explain_without_a_code_lists_all_by_kind() -> None:
+    lines = run("explain").out.splitlines()
+    heads = [line for line in lines if line and not line.startswith(" ")]
+    assert len(heads) == len(set(heads)) and {"coverage", "support", "ledger", "syntax", "json"} <= set(heads)
+    assert lines[lines.index("coverage") + 1].split()[0] == "CFRC-COV001"
+
+
+@pytest.mark.parametrize("word", ["coverage", "COV", "cov", "CFRC-COV"])
+def test_explain_a_kind_lists_its_codes(word: str) -> None:
+    done = run("explain", word)
+    codes = [line.split()[0] for line in done.out.splitlines()[1:]]
+    assert done.code == 0 and done.out.startswith("coverage\n")
+    assert codes == [f"CFRC-COV00{i}" for i in range(1, 8)]
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_every_kind_of_finding_has_codes_to_list(kind: str) -> None:
+    assert run("explain", kind).code == 0
+
+
+def test_explain_an_area_lists_its_codes() -> None:
+    assert "CFRC-CON006" in run("explain", "contract").out and "CFRC-COV001" not in run("explain", "contract").out
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("FOO", "`cfrc explain` lists all codes"),
+        ("coverge", "did you mean coverage?"),
+        ("COV01", "did you mean CFRC-COV001"),
+        ("CVO001", "did you mean CFRC-COV001"),
+        ("\x1b[31m", "`cfrc explain` lists all codes"),
+    ],
+)
+def test_explain_an_unknown_word_suggests_what_is_close_and_nothing_else(word: str, hint: str) -> None:
+    done = run("explain", word)
+    assert done.code == 2 and done.out == "" and hint in done.err and "\x1b" not in done.err
 
 
 def test_explain_as_json() -> None:

@@ -151,3 +151,15 @@ def test_checks_are_described_as_they_are_written(text: str, tmp_path: Path) -> 
     named = PROPOSAL.format(name="plan").replace("done", "end = done")
     path.write_text(DOMAIN + CONTRACT + named + "ledger book for shop\n" + text + "\n")
     assert describe(load(path).checks[0]) == text
+
+
+def test_the_note_of_a_failed_check_has_no_empty_parentheses(tmp_path: Path) -> None:
+    path = tmp_path / "spec.cfrc"
+    path.write_text(
+        DOMAIN + CONTRACT + 'proposal gives_up for deal\n    yield "no"\n'
+        "check gives_up rejects scope\ncheck contract deal supported\n"
+    )  # fmt: skip
+    done = run("test", path)
+    assert done.code == 1 and "found coverage" in done.out and "()" not in done.out
+    told = json.loads(run("test", path, "--format", "json").out)["checks"]
+    assert told[1]["message"] == "supported, as expected"

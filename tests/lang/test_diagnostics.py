@@ -58,3 +58,9 @@ def test_user_input_in_messages_is_harmless() -> None:
     assert quoted("a`b\x1b[31m\n") == "`a\\u{60}b\\u{1b}[31m\\u{a}`"
     assert quoted("x" * 100) == f"`{'x' * 40}…`"
     assert quoted("\u202eevil") == "`\\u{202e}evil`"
+
+
+def test_a_word_is_never_its_own_suggestion() -> None:
+    assert did_you_mean("import", ["import"]) is None
+    assert did_you_mean("import", ["import", "imports"]) == "did you mean `imports`?"
+    assert did_you_mean("Import", ["import"]) == "did you mean `import`?"

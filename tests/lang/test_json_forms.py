@@ -275,6 +275,9 @@ def shape(text: str) -> tuple[Diagnostic, ...]:
         ('{"nodes": []}', "JSN010", '{"nodes": []}'),
         ('{"cfrc": 2, "nodes": []}', "JSN014", "2"),
         ('{"cfrc": "1", "nodes": []}', "JSN014", '"1"'),
+        ('{"cfrc": true, "nodes": []}', "JSN014", "true"),
+        ('{"cfrc": 1.0, "nodes": []}', "JSN014", "1.0"),
+        ('{"cfrc": 1e0, "contract": "c", "domain": "d"}', "JSN014", "1e0"),
         ('{"cfrc": 1, "nodes": {}}', "JSN012", "{}"),
         ('{"cfrc": 1, "nodes": [5]}', "JSN012", "5"),
         ('{"cfrc": 1, "nodes": [{"id": "s"}]}', "JSN010", '{"id": "s"}'),
@@ -319,6 +322,43 @@ def test_many_shape_errors_and_suggestions() -> None:
     found = shape('{"cfrc": 1, "nods": 1, "nodes": [{"id": "s", "call": "t", "afer": []}, {"idd": "s", "call": "t"}]}')
     assert [d.code for d in found] == ["JSN011", "JSN010", "JSN011", "JSN011"] or len(found) == 4
     assert any(d.help is not None and "`after`" in d.help for d in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ('{"cfrc": 1, "contract": "c", "domain": "d", "import": ["d.cfrc"]}', "expected one of `request`"),
+        ('{"cfrc": 1, "contract": "c", "domain": "d", "know": []}', None),
+        ('{"cfrc": 1, "contract": "c", "domain": {"name": "d", "imports": "d.cfrc"}}', "`import`"),
+        ('{"cfrc": 1, "nodes": [{"id": "s", "call": "t", "arguments": {}}]}', "expected one of `args`"),
+        ('{"cfrc": 1, "nodes": [{"id": "s", "call": "t", "Call": "t"}]}', "expected one of `args`"),
+    ],
+)
+def test_suggestions_are_members_of_the_object_and_not_there_yet(text: str, help: str | None) -> None:
+    (found,) = (d for d in shape(text) if d.code == "JSN011")
+    word = found.message.split("`")[1]
+    assert found.help is not None and (help or "") in found.help
+    assert f"`{word}`" not in found.help
+
+
+def test_a_domain_that_is_not_found_is_looked_for_by_name(tmp_path: Path) -> None:
+    form = tmp_path / "contract.json"
+    form.write_text('{"cfrc": 1, "contract": "c", "domain": "calendar"}')
+    with pytest.raises(SpecError) as caught:
+        load(form)
+    (found,) = caught.value.diagnostics
+    assert found.code == "NAM008" and found.help is not None
+    assert "`calendar.cfrc` beside this file" in found.help and "--root" in found.help
+    elsewhere = tmp_path / "library"
+    elsewhere.mkdir()
+    (elsewhere / "calendar.cfrc").write_text("domain calendar\n    id Day\n")
+    assert "c" in load(form, roots=[elsewhere]).contracts
+    form.write_text(
+        '{"cfrc": 1, "contract": "c", "domain": {"name": "calendar", "import": "library/calendar.cfrc"}}'
+    )  # fmt: skip
+    assert "c" in load(form).contracts
+    form.write_text('{"cfrc": 1, "contract": "c", "domain": "library/calendar.cfrc"}')
+    assert "c" in load(form).contracts
 
 
 def test_every_json_code_is_tested() -> None:

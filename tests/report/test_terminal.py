@@ -155,3 +155,17 @@ def test_a_place_of_many_lines_is_marked_at_its_side(golden: Callable[[Path, str
     source = Source("a.cfrc", "".join(f"line {i}\n" for i in range(1, 30)))
     finding = replace(missing_argument(), where=Span(source, source.text.index("line 5"), source.text.index("line 20")))
     golden(GOLDEN / "many-lines.txt", render_verdict(Verdict(Status.REFUSED, "c", "p", (finding,))))
+
+
+def test_a_run_is_told_again_unless_it_was_the_last_one() -> None:
+    def finding(*nodes: str) -> Finding:
+        run = Counterexample(tuple(Step(n, "t", "ok") for n in nodes), nodes[-1], failing="x")
+        return Finding("COV001", "coverage", "m", counterexample=run)
+
+    def stories(*findings: Finding) -> list[bool]:
+        text = render_verdict(Verdict(Status.REFUSED, "c", "p", findings))
+        labels = [line for line in text.splitlines() if "what can happen" in line]
+        return [label.endswith("in the run above") for label in labels]
+
+    a, b = finding("a"), finding("a", "b")
+    assert stories(a, a, b, b, a) == [False, True, False, True, False]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +38,20 @@ def validate(j: Json, form: str) -> list[Diagnostic]:
 
     from cfrc.lang.jsonforms.shapes import FORMS
 
+    found = list(_version(j))
     try:
         FORMS[form].model_validate(plain(j))
     except ValidationError as error:
-        found = [_diagnostic(j, e) for e in error.errors(include_url=False, include_context=True)[:MAX_ERRORS]]
-        return list(dict.fromkeys(found))
-    return []
+        found += [_diagnostic(j, e) for e in error.errors(include_url=False, include_context=True)[:MAX_ERRORS]]
+    return list(dict.fromkeys(found))
+
+
+def _version(j: Json) -> Iterator[Diagnostic]:
+    """``true`` and ``1.0`` equal 1 in Python, but they are not the version 1."""
+    version = j.value.get("cfrc") if isinstance(j.value, dict) else None
+    if version is not None and isinstance(version.value, bool | Fraction) and version.value == 1:
+        shown = "`true`" if version.value is True else "`1.0`"
+        yield Diagnostic("JSN014", f"unsupported version {shown}", version.span, 'write "cfrc": 1, without a point')
 
 
 def locate(j: Json, loc: tuple[int | str, ...]) -> tuple[Json, Span | None]:
@@ -64,9 +74,7 @@ def _diagnostic(root: Json, error: ErrorDetails) -> Diagnostic:
         return Diagnostic("JSN010", f"member {quoted(last)} is missing", span, _missing_help(last))
     if kind == "extra_forbidden":
         owner, _ = locate(root, loc[:-1])
-        return Diagnostic(
-            "JSN011", f"unknown member {quoted(last)}", owner.key_span(last), did_you_mean(last, _members())
-        )
+        return Diagnostic("JSN011", f"unknown member {quoted(last)}", owner.key_span(last), _known(owner, last))
     found, span = locate(root, loc)
     context = error.get("ctx", {})
     if "[key]" in loc:
@@ -112,10 +120,23 @@ def _pattern_help(pattern: str) -> str:
     return "names are letters, digits and `_`" + ("; parts are joined by `.`" if r"\." in pattern else "")
 
 
+def _known(owner: Json, word: str) -> str | None:
+    """What may be written instead of an unknown member: what is close to it, or all that the object may have."""
+    given = set(owner.value) - {word} if isinstance(owner.value, dict) else set()
+    overlap = {members: len(given & set(members)) for members in _forms()}
+    most = max(overlap.values())
+    likely = [members for members, n in overlap.items() if n == most]
+    close = did_you_mean(word, [m for members in likely for m in members if m not in given])
+    if close is not None or len(likely) > 1:
+        return close
+    left = [m for m in likely[0] if m not in given]
+    return "expected one of " + ", ".join(quoted(m) for m in left) if left else None
+
+
 @cache
-def _members() -> tuple[str, ...]:
-    """Every member name of the forms, for suggestions."""
+def _forms() -> tuple[tuple[str, ...], ...]:
+    """The member names of each kind of object, for suggestions."""
     from cfrc.lang.jsonforms import shapes
 
     kinds = [k for k in vars(shapes).values() if isinstance(k, type) and issubclass(k, shapes.Form)]
-    return tuple(sorted({f.alias or n for k in kinds for n, f in k.model_fields.items()}))
+    return tuple({tuple(f.alias or n for n, f in k.model_fields.items()): None for k in kinds if k.model_fields})

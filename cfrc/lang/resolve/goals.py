@@ -124,6 +124,14 @@ def existentials(
     return (scope.inner(variables) if variables else scope), found
 
 
+def _means_the_effect(node: t.ExprNode, other: Expr | None) -> bool:
+    """Whether the name of an effect means the effect where it may also be a name of the contract.
+
+    What is called can be nothing else; and an obligation is no goal, so that it may bear the name of its effect.
+    """
+    return isinstance(node, t.Call) or other is None or isinstance(other, Discharge)
+
+
 def _goal(node: t.ExprNode, scope: Scope, problems: Problems) -> Goal | None:
     domain = scope.domain
     name = (
@@ -133,7 +141,7 @@ def _goal(node: t.ExprNode, scope: Scope, problems: Problems) -> Goal | None:
         if isinstance(node, t.Ref)
         else None
     )
-    if name is not None and name.text in domain.effects and scope.lookup(name.text) is None:
+    if name is not None and name.text in domain.effects and _means_the_effect(node, scope.lookup(name.text)):
         effect = domain.effects[name.text]
         pattern = t.Pattern(name, node.args if isinstance(node, t.Call) else (), span=node.span)
         args = arguments(pattern, effect.params, scope, problems, wildcards=True)

@@ -94,7 +94,8 @@ class _Proposal:
     def _call(self, id_: str, step: t.CallStep, faults: list[Fault]) -> Call:
         tool = self.domain.tools.get(step.tool.text)
         if tool is None:
-            help = self.problems.suggest(step.tool.text, self.domain.tools)
+            allowed = ", ".join(quoted(a) for a in sorted(self.contract.allow)[:12]) or "nothing"
+            help = self.problems.suggest(step.tool.text, self.domain.tools, f"allowed: {allowed}")
             faults.append(fault("TYP001", f"unknown tool {quoted(step.tool.text)}", step.tool.span, help))
         args = self._args(step, tool, faults)
         polls = step.polls.value if step.polls is not None else 1

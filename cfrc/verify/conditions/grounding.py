@@ -41,6 +41,8 @@ class Evidence:
     obligation may ask for a value that its parameter does not accept."""
 
     by_value: dict[Value, list[tuple[ty.Type, Origin | None]]] = field(default_factory=dict)
+    waiting: dict[str, Call] = field(default_factory=dict)
+    """Calls that a cycle keeps from being made: they have no run, but their sources can be judged all the same."""
 
     def add(self, value: Value, t: ty.Type, origin: Origin | None) -> None:
         self.by_value.setdefault(value, []).append((t, origin))
@@ -53,10 +55,19 @@ class Evidence:
 def findings(graph: GraphView) -> Iterator[Finding]:
     evidence = _evidence(graph.contract)
     for run in graph.runs:
-        for p in run.tool.params if run.tool is not None else ():
-            given = run.call.args.get(p.name)
-            if given is not None and not p.free:
-                yield from _argument(graph, evidence, run.call, p, given)
+        yield from _call(graph, evidence, run.call, run.tool)
+    if graph.order.cycle:
+        calls = {n.id: n for n in graph.proposal.nodes if isinstance(n, Call)}
+        evidence.waiting = {i: c for i, c in calls.items() if i not in graph.order.position}
+        for call in evidence.waiting.values():
+            yield from _call(graph, evidence, call, graph.contract.domain.tools.get(call.tool))
+
+
+def _call(graph: GraphView, evidence: Evidence, call: Call, tool: Tool | None) -> Iterator[Finding]:
+    for p in tool.params if tool is not None else ():
+        given = call.args.get(p.name)
+        if given is not None and not p.free:
+            yield from _argument(graph, evidence, call, p, given)
 
 
 def supported_values(c: Contract, p: Param) -> tuple[dict[str, Value], frozenset[Value] | None]:
@@ -117,7 +128,10 @@ def leaves(e: ex.Expr, bound: dict[str, list[Leaf]] | None = None) -> list[Leaf]
     return [Leaf("computed", e)]
 
 
-def _argument(graph: GraphView, evidence: Evidence, call: Call, p: Param, given: ex.Expr) -> Iterator[Finding]:
+def _argument(
+    graph: GraphView, evidence: Evidence, call: Call, p: Param, given: ex.Expr, via: frozenset[str] = frozenset()
+) -> Iterator[Finding]:
+    """``via`` are the calls whose echoes led here: on a cycle of them the search ends."""
     for x in leaves(given):
         if x.kind == "computed":
             if ty.holds_identifier(x.expr.type):
@@ -132,8 +146,8 @@ def _argument(graph: GraphView, evidence: Evidence, call: Call, p: Param, given:
             name = graph.contract.names.get(x.node)
             if name is not None:
                 yield from _origin(call, p, x, name.origin, f"`{x.node}`", name.span, graph)
-        elif isinstance(graph, Paths):
-            yield from _node(graph, evidence, call, p, x)
+        elif isinstance(graph, Paths) and x.node not in via:
+            yield from _node(graph, evidence, call, p, x, via | {x.node})
 
 
 def _literal(evidence: Evidence, call: Call, p: Param, e: ex.Expr) -> Iterator[Finding]:
@@ -170,17 +184,18 @@ def _origin(
         yield _refusal(call, p, x.expr.span, what, True, spans((what, span)))
 
 
-def _node(paths: Paths, evidence: Evidence, call: Call, p: Param, x: Leaf) -> Iterator[Finding]:
+def _node(paths: Paths, evidence: Evidence, call: Call, p: Param, x: Leaf, via: frozenset[str]) -> Iterator[Finding]:
     run = paths.run_of(x.node)
-    if run is None or run.tool is None or _trusted_call(paths, call, p, x.node):
+    source_call = run.call if run is not None else evidence.waiting.get(x.node)
+    tool = paths.contract.domain.tools.get(source_call.tool) if source_call is not None else None
+    if source_call is None or tool is None or _trusted_call(paths, call, p, source_call):
         return
-    tool = run.tool
     echoed = next((param for path, param in tool.echoes.items() if x.path[: len(path)] == path), None)
     if echoed is not None:
         # the field repeats an argument: whatever supports that argument supports this one, nothing more
-        source = run.call.args.get(echoed)
+        source = source_call.args.get(echoed)
         if source is not None:
-            yield from _argument(paths, evidence, call, p, source)
+            yield from _argument(paths, evidence, call, p, source, via)
         return
     if tool.grounds_nothing:
         yield _finding(
@@ -230,13 +245,15 @@ def _same_args(trusted: tuple[Value | None, ...], given: tuple[Value | None, ...
     return all(v is None or v == w for v, w in zip(trusted, given, strict=False))
 
 
-def _trusted_call(paths: Paths, call: Call, p: Param, node: str) -> bool:
-    """Whether ``trust tool(args) for call.param`` names this very call: its arguments provably equal."""
-    run = paths.run_of(node)
-    assert run is not None and run.tool is not None
+def _trusted_call(paths: Paths, call: Call, p: Param, source: Call) -> bool:
+    """Whether ``trust tool(args) for call.param`` names this very call: its arguments provably equal. Of a call that a
+    cycle blocks nothing can be proved; the cycle is the finding."""
+    run = paths.run_of(source.id)
     for t in paths.contract.trusts:
-        if t.tool != run.call.tool or (t.for_tool, t.for_param) != (call.tool, p.name):
+        if t.tool != source.tool or (t.for_tool, t.for_param) != (call.tool, p.name):
             continue
+        if run is None or run.tool is None:
+            return True
         params: Tool = run.tool
         equal = (
             v is None or same(paths.terms, run.args[q.name], literal(paths.terms, v, q.type)) is paths.terms.true

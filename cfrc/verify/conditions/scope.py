@@ -16,6 +16,7 @@ from cfrc.verify.licences import Licences
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Run
 from cfrc.verify.shapes import Shape, leaves
+from cfrc.verify.spoken import instance
 from cfrc.verify.state import Write
 from cfrc.verify.terms import Term
 
@@ -28,22 +29,24 @@ def conditions(paths: Paths) -> Conditions:
             yield _condition(
                 paths, run, "SCP003", run.called,
                 f"`{run.tool.name}` declares no effects and has no licence by name",
-                f"declare what it causes or sets, or license it: `within tool {run.tool.name}`", None,
+                f"to declare what it does is for the domain's owner, to license it for the contract's: "
+                f"`within tool {run.tool.name}`", None,
             )  # fmt: skip
         for i in (*run.causes, *run.undoes):
-            licensed = _licensed(paths, run, licences, "effect", i.effect, i.shapes)
-            help = _within(licences, "effect", i.effect)
-            if paths.contract.scope is None and any(i is u for u in run.undoes):
-                licensed = t.false  # the tight scope asks for the obligations' instances, not for undoing them
-                help = f"without `within` nothing may be undone: if it is wanted, write `within {i.effect}(…)`"
+            undone = any(i is u for u in run.undoes)
+            # the tight scope asks for the obligations' instances, not for undoing them
+            closed = undone and paths.contract.scope is None
+            licensed = t.false if closed else _licensed(paths, run, licences, "effect", i.effect, i.shapes)
             bad = t.and_(i.cond, t.not_(licensed))
             if bad is t.false:
                 yield None
                 continue
+            shown = instance(run.call, run.tool, i.effect, i.clause.args)
             yield _condition(
-                paths, run, "SCP001", bad,
-                f"`{run.call.id}` may act outside the scope: `{i.effect}` is not licensed here",
-                help, i.clause.span,
+                paths, run, "SCP001", bad, f"{'undoing ' if undone else ''}`{shown}` is not licensed",
+                f"without `within` nothing may be undone; {_owner(i.effect, shown)}"
+                if closed else _within(licences, "effect", i.effect, shown),
+                i.clause.span,
             )  # fmt: skip
         for w in run.writes:
             yield _fluent(paths, run, licences, w)
@@ -98,18 +101,28 @@ def _fluent(paths: Paths, run: Run, licences: Licences, w: Write) -> Condition |
     bad = paths.terms.and_(w.cond, paths.terms.not_(licensed))
     if bad is paths.terms.false:
         return None
+    shown = instance(run.call, run.tool, w.fluent, w.clause.args)
     return _condition(
-        paths, run, "SCP002", bad, f"`{run.call.id}` may write outside the scope: `{w.fluent}` is not licensed here",
-        _within(licences, "fluent", w.fluent), w.clause.span,
+        paths, run, "SCP002", bad, f"writing `{shown}` is not licensed",
+        _within(licences, "fluent", w.fluent, shown), w.clause.span,
     )  # fmt: skip
 
 
-def _within(licences: Licences, kind: str, name: str) -> str:
+def _within(licences: Licences, kind: str, name: str, wanted: str) -> str:
     own = licences.by_name.get((kind, name), [])
     if not own:
-        return f"nothing licenses `{name}`: if it is wanted, add it to the contract with `within {name}(…)`"
-    shown = ", ".join(f"`{name}({', '.join('_' if a is None else show_expr(a) for a in lic.args)})`" for lic in own[:5])
-    return f"licensed: {shown}"
+        return f"nothing licenses `{name}`; {_owner(name, wanted)}"
+    shown = ", ".join(
+        f"`{name}({', '.join('_' if a is None else show_expr(a) for a in lic.args)})`" if lic.args else f"`{name}`"
+        for lic in own[:5]
+    )
+    return f"licensed: {shown}; to widen that is for the contract's owner"
+
+
+def _owner(name: str, shown: str) -> str:
+    """A plan must not ask for more than it was given: who may give more, and how."""
+    pattern = f"{name}(…)" if "(" in shown else name
+    return f"to widen the scope is for the contract's owner: `within {pattern}`"
 
 
 def _condition(paths: Paths, run: Run, code: str, bad: Term, message: str, help: str, clause: Span | None) -> Condition:

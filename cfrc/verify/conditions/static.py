@@ -63,9 +63,10 @@ def _fault(f: Fault, node: str | None) -> Finding:
 
 
 def _authority(graph: GraphView) -> Iterator[Finding]:
+    """A tool that does not exist is no question of authority: it is a typing finding already."""
     allowed = set(graph.contract.allow)
     for n in graph.proposal.nodes:
-        if isinstance(n, Call) and n.tool not in allowed:
+        if isinstance(n, Call) and n.tool not in allowed and n.tool in graph.contract.domain.tools:
             hint = did_you_mean(n.tool, allowed)
             yield Finding(
                 code="CFRC-AUT001",

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 from cfrc.adapters.runs import TaskRun
 from cfrc.adapters.sources import Place, Places, Support, allows, exempt, mentions
-from cfrc.handoff.leaves import Leaf, leaves, project, strip
+from cfrc.handoff.arguments import sourced
+from cfrc.handoff.leaves import Leaf, leaves, project
 from cfrc.handoff.made import Made
 from cfrc.model.contract import Name, Origin
 from cfrc.model.domain import Param
-from cfrc.model.expr import Build, Expr, Lit, NodeResult, Var
-from cfrc.model.types import BagOf, Id, ListOf, MapOf, RecordOf, Type
-from cfrc.model.values import Bag, Map, Record, Value
+from cfrc.model.expr import Expr, Lit, NodeResult, Var
+from cfrc.model.types import Id, Type
+from cfrc.model.values import Value
 
 OTHERS = 2
 """How many unused values of each identifier type the contract knows beside the used ones: the remainder must not need
@@ -51,11 +52,7 @@ class Arguments:
         for call in self.run.calls[self.cut :]:
             if call.tool is None:
                 continue
-            self.args[call.index] = {
-                p.name: self._value(call, p, call.args[p.name], p.type, ())
-                for p in call.tool.params
-                if p.name in call.args
-            }
+            self.args[call.index] = {p.name: self._value(call, p) for p in call.tool.params if p.name in call.args}
         for call in self.run.calls[: self.cut]:
             self._accepted(call)
 
@@ -72,24 +69,8 @@ class Arguments:
                     ):
                         self._name(place, p.name)
 
-    def _value(self, call: Made, p: Param, value: Value, type_: Type, steps: tuple[tuple[str, Value], ...]) -> Expr:
-        type_ = strip(type_)
-        match value:
-            case tuple() if isinstance(type_, ListOf):
-                items = [self._value(call, p, v, type_.item, (*steps, ("index", i))) for i, v in enumerate(value)]
-                return Build(kind="list", items=tuple(items), type=type_)
-            case Bag(inner) if isinstance(type_, BagOf):
-                items = [self._value(call, p, v, type_.item, (*steps, ("any", i))) for i, v in enumerate(inner)]
-                return Build(kind="bag", items=tuple(items), type=type_)
-            case Map(pairs) if isinstance(type_, MapOf):
-                keys = tuple(self._value(call, p, k, type_.key, (*steps, ("key", k))) for k, _ in pairs)
-                items = [self._value(call, p, v, type_.value, (*steps, ("key", k))) for k, v in pairs]
-                return Build(kind="map", items=tuple(items), keys=keys, type=type_)
-            case Record() if isinstance(type_, RecordOf):
-                found = [(n, f) for n, f in type_.fields if n in value and value.get(n) is not None]
-                items = [self._value(call, p, value.get(n), f, (*steps, ("field", n))) for n, f in found]
-                return Build(kind="record", items=tuple(items), names=tuple(n for n, _ in found), type=type_)
-        return self._leaf(call, p, Leaf(value, type_, steps))
+    def _value(self, call: Made, p: Param) -> Expr:
+        return sourced(call.args[p.name], p.type, lambda leaf: self._leaf(call, p, leaf))
 
     def _leaf(self, call: Made, p: Param, leaf: Leaf) -> Expr:
         default = isinstance(p.default, Lit) and not leaf.steps and leaf.value == p.default.value

@@ -17,9 +17,12 @@ from typing import Literal
 from cfrc.adapters.runs import TaskRun
 from cfrc.handoff.leaves import Leaf, echoes, leaves
 from cfrc.handoff.made import Made
+from cfrc.handoff.sources import exempt
+from cfrc.model import provenance
 from cfrc.model.canon import canonical
-from cfrc.model.domain import Param, SourcePattern, Tool
-from cfrc.model.types import BOOL, TEXT, Enum, Id, Prim, Type
+from cfrc.model.contract import Origin
+from cfrc.model.domain import Param
+from cfrc.model.types import Id, Prim, Type
 from cfrc.model.values import Value
 
 Support = Literal["supported", "wrong source", "wrong type", "no source"]
@@ -41,11 +44,6 @@ class Place:
 class Found:
     support: Support
     place: Place | None
-
-
-def exempt(param: Param, type_: Type) -> bool:
-    """Whether a literal of this type needs no source (``semantics.md`` §3, grounding)."""
-    return param.free or type_ in (TEXT, BOOL) or isinstance(type_, Enum) or param.type == TEXT
 
 
 class Places:
@@ -130,15 +128,9 @@ def _top_level(call: Made) -> set[Value]:
 
 def allows(param: Param, place: Place) -> bool:
     """Whether the parameter's ``from`` allows the place."""
-    return param.sources is None or any(_matches(s, place) for s in param.sources)
-
-
-def _matches(s: SourcePattern, place: Place) -> bool:
     if place.call is None:
-        return s.kind == "user"
-    if s.kind == "user" or (s.kind == "tool" and s.tool != place.call.name):
-        return False
-    return place.leaf.names[: len(s.path)] == s.path
+        return provenance.allows(param, Origin("user"))
+    return provenance.allows(param, Origin("receipt", tool=place.call.name, path=place.leaf.names))
 
 
 def mentions(request: str, value: Value, type_: Type) -> bool:
@@ -156,11 +148,6 @@ def mentions(request: str, value: Value, type_: Type) -> bool:
     return False
 
 
-def provenance(tool: Tool, leaf: Leaf) -> str:
-    """``get_order.items.item_id``: how a report names the place."""
-    return ".".join((tool.name, *leaf.names))
-
-
 __all__ = [
-    "Found", "Place", "Places", "Support", "allows", "exempt", "identifiers", "mentions", "provenance",
+    "Found", "Place", "Places", "Support", "allows", "exempt", "identifiers", "mentions",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from cfrc.handoff.expects import Inexpressible, Rewriter, implied, latest
 from cfrc.handoff.history import History
-from cfrc.handoff.made import Made, Sourced
+from cfrc.handoff.made import Made, WithSources
 from cfrc.handoff.order import Footprints
 from cfrc.model.contract import Fact, KeptEffect
 from cfrc.model.expr import Apply, Expr, NodeResult, Outcome, conjuncts, walk
@@ -34,10 +34,11 @@ class Bridge:
     """Collects what the remaining calls rely on, then lays the nodes out. ``relied`` says on whose receipts a call
     (by index) relies beyond its arguments; ``added`` holds the order that no argument carries: (earlier, later)."""
 
-    def __init__(self, history: History, arguments: Sourced, footprints: Footprints) -> None:
+    def __init__(self, history: History, arguments: WithSources, footprints: Footprints) -> None:
         self.history, self.arguments, self.footprints, self.domain = history, arguments, footprints, history.domain
         self.rest = [c for c in arguments.calls[arguments.cut :] if c.tool is not None]
         self.place = {c.id: c for c in arguments.calls}
+        self.end = "end"
         self.expectations: list[Expectation] = []
         self.relied: dict[int, set[str]] = {}
         self.added: set[tuple[str, str]] = set()
@@ -92,7 +93,9 @@ class Bridge:
             when = _outcome(missed, "failed") if missed is not None else None
             nodes.append(self._node(call, when, before))
             missed = call if call.failed else missed
-        nodes.append(Terminal("end", "done", claims, when=_outcome(missed, "failed") if missed is not None else None))
+        nodes.append(
+            Terminal(self.end, "done", claims, when=_outcome(missed, "failed") if missed is not None else None)
+        )
         for call in self.rest:
             if call.failed:
                 reason = f"{call.name} succeeded; when this run was recorded it failed"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from cfrc.handoff.history import History, Seen, truth
-from cfrc.handoff.made import Made, Sourced
+from cfrc.handoff.made import Made, WithSources
 from cfrc.model.domain import FluentClause
 from cfrc.model.evaluate import Env, Undefined, evaluate
 from cfrc.model.expr import (
@@ -42,7 +42,7 @@ class Rewriter:
     """Rewrites conditions for one call: ``params`` and existentials become their sources, fluents become receipts."""
 
     history: History
-    arguments: Sourced
+    arguments: WithSources
     call: Made
     vars: Mapping[tuple[str, str], Expr] = field(default_factory=dict)
     values: Mapping[tuple[str, str], Value] = field(default_factory=dict)
@@ -56,11 +56,15 @@ class Rewriter:
         found: list[Expr] = []
         for c in conjuncts(e):
             self.extra = []
-            if not any(isinstance(x, FluentRead) for x in walk(c)):
+            if not self._relevant(c):
                 continue
             found.append(self._disjunction(c) if isinstance(c, Apply) and c.op == "or" else self.rewrite(c))
             found.extend(self.extra)
         return [c for c in found if not trivial(c) and any(isinstance(x, NodeResult) for x in walk(c))]
+
+    def _relevant(self, e: Expr) -> bool:
+        """Whether the condition is about more than the call's own arguments."""
+        return any(isinstance(x, FluentRead) for x in walk(e))
 
     def _disjunction(self, e: Apply) -> Expr:
         """The first alternative that was true and can be said of receipts."""

@@ -36,7 +36,7 @@ class Made:
         return not self.failed and self.problem is None and self.tool is not None
 
 
-class Sourced(Protocol):
+class WithSources(Protocol):
     """Calls of which those from ``cut`` on are the remainder, each with a source for every argument (by index)."""
 
     @property

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from cfrc.handoff.expects import Rewriter
 from cfrc.handoff.history import History
-from cfrc.handoff.made import Made, Sourced
+from cfrc.handoff.made import Made, WithSources
 from cfrc.model.domain import EffectClause, FluentClause, Tool
 from cfrc.model.evaluate import Undefined, evaluate
 from cfrc.model.expr import Apply, Expr, FluentRead, Lit, Var, conjuncts, walk
@@ -26,7 +26,8 @@ Kept = tuple[str, tuple[Value, ...]]
 class Touch:
     """One fluent instance or ``once`` key that a call reads or writes: as sources, and as it was.
 
-    ``value`` is what a write sets, or what a ``requires`` asks for, where that is one expression.
+    ``value`` is what a write sets, or what a ``requires`` asks for, where that is one expression. ``mode``
+    names what is neither a read nor a write of it: a ``witness`` or a ``refute`` of an effect.
     """
 
     symbol: str
@@ -34,12 +35,13 @@ class Touch:
     sources: tuple[Expr, ...]
     values: tuple[Value, ...]
     value: Expr | None = None
+    mode: str = ""
 
 
 @dataclass(slots=True)
 class Footprints:
     history: History
-    arguments: Sourced
+    arguments: WithSources
     different: set[frozenset[Expr]] = field(default_factory=set)
     """Pairs of sources that are expected to differ."""
     _touches: dict[int, list[Touch]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from cfrc.handoff.expects import Inexpressible, Rewriter
 from cfrc.handoff.history import bindings, truth
-from cfrc.handoff.made import Made, Sourced
+from cfrc.handoff.made import Made, WithSources
 from cfrc.model.domain import FluentClause
 from cfrc.model.evaluate import Env, Undefined, elements, evaluate
 from cfrc.model.expr import Apply, Expr, FluentRead, Index, Lit, NodeResult, conjuncts, walk
@@ -19,7 +19,7 @@ from cfrc.model.types import BOOL, INT
 from cfrc.model.values import Value
 
 
-def own(arguments: Sourced, call: Made) -> dict[tuple[str, str], Expr]:
+def own(arguments: WithSources, call: Made) -> dict[tuple[str, str], Expr]:
     """A call's parameters as the sources it passes (defaults filled), and its result."""
     found: dict[tuple[str, str], Expr] = {}
     for p in call.tool.params if call.tool is not None else ():

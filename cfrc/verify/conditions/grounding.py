@@ -15,6 +15,7 @@ from cfrc.model import types as ty
 from cfrc.model.contract import Contract, Origin
 from cfrc.model.domain import Param, SourcePattern, Tool
 from cfrc.model.graph import Call
+from cfrc.model.provenance import allows, from_tool, refuses_quote, same_args
 from cfrc.model.values import Value
 from cfrc.model.verdict import Finding
 from cfrc.source import Span
@@ -76,7 +77,7 @@ def supported_values(c: Contract, p: Param) -> tuple[dict[str, Value], frozenset
     plain = p.type.item if isinstance(p.type, ty.Optional) else p.type
 
     def good(origin: Origin | None) -> bool:
-        return origin is not None and _allows(p, origin) and not _refuses_quote(p, origin)
+        return origin is not None and allows(p, origin) and not refuses_quote(p, origin)
 
     names = {n.name: n.value for n in c.names.values() if n.type == plain and (p.free or good(n.origin))}
     if p.free or plain in (ty.TEXT, ty.BOOL) or isinstance(plain, ty.Enum):
@@ -164,8 +165,8 @@ def _literal(evidence: Evidence, call: Call, p: Param, e: ex.Expr) -> Iterator[F
             "bind it (`fixed … from user`), declare it as known (`known … from receipt …`), "
             "or read it in an earlier step",
         )  # fmt: skip
-    elif not any(o is not None and _allows(p, o) and not _refuses_quote(p, o) for o in origins):
-        quoted = any(o is not None and _allows(p, o) for o in origins)
+    elif not any(o is not None and allows(p, o) and not refuses_quote(p, o) for o in origins):
+        quoted = any(o is not None and allows(p, o) for o in origins)
         yield _refusal(call, p, e.span, "this value", quoted, ())
 
 
@@ -178,9 +179,9 @@ def _origin(
     full = replace(origin, path=(*origin.path, *x.path))
     if _trusted_receipt(graph, call, p, full):
         return
-    if not _allows(p, full):
+    if not allows(p, full):
         yield _refusal(call, p, x.expr.span, what, False, spans((what, span)))
-    elif _refuses_quote(p, full):
+    elif refuses_quote(p, full):
         yield _refusal(call, p, x.expr.span, what, True, spans((what, span)))
 
 
@@ -204,45 +205,18 @@ def _node(paths: Paths, evidence: Evidence, call: Call, p: Param, x: Leaf, via: 
             "take the value from a read of the state or from the contract",
             tool.span,
         )  # fmt: skip
-    elif p.sources is not None and not any(_from_tool(s, tool.name, x.path) for s in p.sources):
+    elif p.sources is not None and not any(from_tool(s, tool.name, x.path) for s in p.sources):
         path = ".".join((tool.name, *x.path))
         yield _refusal(call, p, x.expr.span, f"`{path}`", False, ())
-
-
-def _from_tool(s: SourcePattern, tool: str | None, path: tuple[str, ...]) -> bool:
-    named = s.kind == "receipt" or (s.kind == "tool" and tool in (None, s.tool))
-    return named and path[: len(s.path)] == s.path
-
-
-def _allows(p: Param, origin: Origin) -> bool:
-    if p.sources is None:
-        return True
-    if origin.kind == "user":
-        return any(s.kind == "user" for s in p.sources)
-    return origin.kind == "receipt" and any(_from_tool(s, origin.tool, origin.path) for s in p.sources)
-
-
-def _refuses_quote(p: Param, origin: Origin) -> bool:
-    if origin.quoted is None:
-        return False
-    explicit = any(s.quoted and _from_tool(s, origin.tool, origin.path) for s in p.sources or ())
-    return p.unquoted and not explicit
 
 
 def _trusted_receipt(graph: GraphView, call: Call, p: Param, origin: Origin) -> bool:
     if origin.kind != "receipt" or origin.tool is None:
         return False
     return any(
-        t.tool == origin.tool and (t.for_tool, t.for_param) == (call.tool, p.name) and _same_args(t.args, origin.args)
+        t.tool == origin.tool and (t.for_tool, t.for_param) == (call.tool, p.name) and same_args(t.args, origin.args)
         for t in graph.contract.trusts
     )
-
-
-def _same_args(trusted: tuple[Value | None, ...], given: tuple[Value | None, ...] | None) -> bool:
-    """Whether the receipt's call is the trusted one. What an origin does not say about its call is not assumed."""
-    if given is None:
-        return all(v is None for v in trusted)
-    return all(v is None or v == w for v, w in zip(trusted, given, strict=False))
 
 
 def _trusted_call(paths: Paths, call: Call, p: Param, source: Call) -> bool:

@@ -1,0 +1,115 @@
+"""Turns the records of a journal back into the session that wrote them, checking every decision on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cfrc.handoff.dump import Unreadable, dump, undump
+from cfrc.handoff.journal import Entry, JournalError, json_text
+from cfrc.handoff.session import Session, Trouble, answer_of
+from cfrc.lang.jsonforms.digests import contract_digest
+from cfrc.model.contract import Contract
+from cfrc.model.graph import Proposal
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a run was begun with."""
+
+    run: str
+    contract: Contract
+    proposal: Proposal
+    now: datetime
+    retries: int
+    interface: str | None
+
+    def entry(self, at: datetime) -> Entry:
+        return {
+            "is": "open", "version": VERSION, "run": self.run, "contract": dump(self.contract),
+            "proposal": dump(self.proposal), "now": self.now.isoformat(), "retries": self.retries,
+            "interface": self.interface, "at": at.isoformat(),
+        }  # fmt: skip
+
+    def session(self) -> Session:
+        return Session(self.contract, self.proposal, self.now, self.run, self.retries)
+
+
+def opening(entries: Sequence[Entry]) -> Opening:
+    """The first record. Raises :class:`JournalError` (JRN006, JRN008)."""
+    first = entries[0] if entries else {}
+    if first.get("is") != "open":
+        raise JournalError("JRN006", "the journal does not begin with the opening of a run")
+    if first.get("version") != VERSION:
+        raise JournalError("JRN008", f"the journal has version {first.get('version')}, not {VERSION}")
+    try:
+        contract, proposal = undump(first["contract"]), undump(first["proposal"])
+        now = datetime.fromisoformat(first["now"])
+        found = Opening(first["run"], contract, proposal, now, first["retries"], first["interface"])
+    except (KeyError, TypeError, ValueError, Unreadable) as problem:
+        raise JournalError("JRN006", f"the opening of the run cannot be read: {problem}") from None
+    if not isinstance(contract, Contract) or not isinstance(proposal, Proposal):
+        raise JournalError("JRN006", "the opening of the run holds no contract and proposal")
+    if contract.digest and contract.digest != contract_digest(contract):
+        raise JournalError("JRN006", "the contract in the journal is not the one that its digest names")
+    return found
+
+
+class Retelling:
+    """Feeds records to a fresh session. ``steps`` says in words what was decided at each."""
+
+    def __init__(self, start: Opening) -> None:
+        self.session = start.session()
+        self.closed: Entry | None = None
+
+    def feed(self, entries: Sequence[Entry]) -> None:
+        """Everything after the opening. Raises :class:`JournalError` (JRN007) where a decision comes out otherwise."""
+        i = 1
+        while i < len(entries):
+            try:
+                produced = self._produce(entries[i])
+            except (KeyError, TypeError, ValueError, AssertionError) as problem:
+                raise _otherwise(i, f"it cannot have been written here ({type(problem).__name__}: {problem})") from None
+            for wanted in produced:
+                if i >= len(entries) or json_text(entries[i]) != json_text(wanted):
+                    there = json_text(entries[i]) if i < len(entries) else "the end"
+                    raise _otherwise(i, f"decided {json_text(wanted)[:200]}, the journal has {there[:200]}")
+                i += 1
+
+    def _produce(self, entry: Entry) -> Sequence[Entry]:
+        """The records that follow from what an entry tells from outside."""
+        session, at = self.session, _time(entry)
+        if self.closed is not None:
+            raise ValueError("the run was over")
+        match entry["is"]:
+            case "intent" | "decision":
+                wish = next((w for w in session.wishes() if w.call == entry["call"]), None)
+                if wish is None:
+                    raise ValueError(f"{entry['call']} may not be called here")
+                return session.begin(wish, at)
+            case "receipt":
+                return session.answer(entry["call"], entry["attempt"], answer_of(entry), at, entry["lost"])
+            case "guard":
+                return [session.guard(entry["head"], at)]
+            case "hold":
+                session.hold(Trouble(entry["code"], entry["message"]))
+                return [entry]
+            case "resumed" | "stopped":
+                return [entry]
+            case "outcome":
+                self.closed = entry
+                return [session.outcome(at)]
+        raise ValueError(f"an unknown record {entry['is']!r}")
+
+
+def _time(entry: Entry) -> datetime:
+    said: Any = entry.get("at")
+    return datetime.fromisoformat(said) if isinstance(said, str) else datetime.min
+
+
+def _otherwise(number: int, what: str) -> JournalError:
+    return JournalError("JRN007", f"record {number} is not what follows from those before it: {what}")

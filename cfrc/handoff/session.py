@@ -1,0 +1,324 @@
+"""Turns an admitted plan and one recorded thing after another into what may be called next: all decisions of a run.
+
+A session touches nothing: no clock, no file, no tool. What happened comes in with its time, and what follows goes out
+as records for the journal. Whoever feeds it the same records again gets the same decisions; that is how a killed run
+is resumed, and how a journal is replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from cfrc.handoff.heads import heads
+from cfrc.handoff.live import Barred, Ending, Live
+from cfrc.handoff.settle import Read, Settlement, settlement
+from cfrc.handoff.tools import Answer
+from cfrc.handoff.wire import NOTHING, Malformed, incoming, outgoing
+from cfrc.lang.jsonvalues import Mismatch
+from cfrc.model.contract import Contract
+from cfrc.model.domain import Tool
+from cfrc.model.graph import Proposal
+from cfrc.model.ledger import Ledger, Receipt
+from cfrc.model.machine import Step
+from cfrc.model.transcript import JSON
+from cfrc.model.values import Record, Value
+
+Entry = dict[str, Any]
+
+_CODES = {"held": "RUN009", "yield": "RUN012"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A call that may be made now. ``call`` is its name, which all attempts share. ``settles`` names the call that it
+    finds out about; then it is no step of the plan. ``poll`` counts the polls of the node before this one."""
+
+    call: str
+    attempt: int
+    node: str
+    tool: Tool
+    args: dict[str, Value] = field(compare=False)
+    settles: str | None = None
+    poll: int = 0
+
+    @property
+    def writes(self) -> bool:
+        return self.tool.writes
+
+    @property
+    def again(self) -> bool:
+        """Whether repeating the call without knowing its outcome does no harm."""
+        return self.tool.idempotent or not self.tool.writes
+
+
+@dataclass(slots=True)
+class Flight:
+    """A call in the air. ``step`` is that of the plan, if it is one."""
+
+    wish: Wish
+    step: Step | None
+    read: Read | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a run is held, where the machine itself has no word for it. ``code`` is without prefix."""
+
+    code: str
+    message: str
+    node: str | None = None
+
+
+@dataclass(slots=True)
+class _Doubt:
+    """A call that may have taken place and is being settled: by the read ``asked``, for the ``attempt``-th time."""
+
+    flight: Flight
+    settlement: Settlement
+    asked: int = 0
+    attempt: int = 1
+    silent: int = 0
+
+
+class Session:
+    """One run. ``prefix`` begins the name of every call, so that no two runs share one; ``retries`` bounds how often a
+    harmless call is repeated when nobody answers."""
+
+    def __init__(self, contract: Contract, proposal: Proposal, now: datetime, prefix: str, retries: int = 2) -> None:
+        self.live = Live(contract, proposal, now)
+        self.contract, self.proposal, self.prefix, self.retries = contract, proposal, prefix, retries
+        self.receipts: list[Receipt] = []
+        self.flights: dict[tuple[str, int], Flight] = {}
+        self.trouble: Trouble | None = None
+        self._again: dict[str, tuple[Flight, int]] = {}
+        self._doubt: _Doubt | None = None
+        self._lost: dict[str, int] = {}
+
+    # -- what may be done -------------------------------------------------------------------------------------------
+
+    @property
+    def ending(self) -> Ending | None:
+        """How the run ended, once no call is in the air. What is in doubt by then stays so in the ledger."""
+        return None if self.flights else self.live.ending
+
+    @property
+    def ledger(self) -> Ledger:
+        """The receipts since the freeze. What could not be taken for what the tool declares is in doubt there."""
+        return Ledger(f"{self.contract.name}_run", self.contract.domain, tuple(self.receipts))
+
+    def wishes(self) -> list[Wish]:
+        """The calls that may be made now, first what settles a doubt: nothing else is begun before that is done."""
+        if self.live.ending is not None:
+            return []
+        if self._doubt is not None:
+            return self._settling(self._doubt)
+        if self._again:
+            return [_attempt(flight.wish, n) for flight, n in self._again.values()]
+        return list(self._enabled())
+
+    def _enabled(self) -> Iterator[Wish]:
+        busy = {f.wish.node for f in self.flights.values()}
+        polls = self.live.machine.state.polls
+        for node, args in self.live.ready.items():
+            entry = self.live.plan.nodes[node]
+            if node in busy or entry.tool is None:
+                continue
+            poll = polls.get(node, 0)
+            name = f"{self.prefix}.{node}" + (f".{poll + 1}" if poll else "")
+            yield Wish(name, 1, node, entry.tool, args, poll=poll)
+
+    def _settling(self, doubt: _Doubt) -> list[Wish]:
+        if self.flights:
+            return []
+        tool, args = doubt.settlement.reads[doubt.asked]
+        about = doubt.flight.wish
+        name = f"{about.call}.about{about.attempt}.{doubt.asked + 1}"
+        return [Wish(name, doubt.attempt, about.node, tool, args, settles=about.call)]
+
+    # -- what is done -----------------------------------------------------------------------------------------------
+
+    def begin(self, wish: Wish, at: datetime) -> list[Entry]:
+        """The intention of a call, to be written before it is made; or why it must not be made (then there is no
+        ``intent`` among the records)."""
+        step = None
+        try:
+            if wish.settles is None:
+                self.live.now = at
+                step = self.live.begin(wish.node)
+            args = outgoing(wish.args, wish.tool)
+        except Barred as barred:
+            said = [f"{v.code}: {v.failing}" if v.failing else v.code for v in barred.violations]
+            why = f"`{wish.node}` must not be called now: {', '.join(said)}"
+            return self._barred(wish, Trouble("RUN001", why, wish.node), at)
+        except Mismatch as problem:
+            why = f"an argument of `{wish.node}` cannot be sent: {problem}"
+            return self._barred(wish, Trouble("RUN011", why, wish.node), at)
+        self._again.pop(wish.call, None)
+        read = self._doubt.settlement.reads[self._doubt.asked] if wish.settles and self._doubt is not None else None
+        self.flights[wish.call, wish.attempt] = Flight(wish, step, read)
+        return [{
+            "is": "intent", "call": wish.call, "attempt": wish.attempt, "node": wish.node, "tool": wish.tool.name,
+            "args": args, "writes": wish.writes, "settles": wish.settles, "at": at.isoformat(),
+        }]  # fmt: skip
+
+    def _barred(self, wish: Wish, trouble: Trouble, at: datetime) -> list[Entry]:
+        self._again.pop(wish.call, None)
+        self.hold(trouble)
+        because = trouble.message
+        return [{"is": "decision", "call": wish.call, "after": "barred", "because": because, "at": at.isoformat()}]
+
+    def hold(self, trouble: Trouble) -> None:
+        """Ends the run in ⊥: nothing is begun any more. The first trouble counts."""
+        self.trouble = self.trouble or trouble
+        self.live.hold(trouble.message)
+
+    def answer(self, call: str, attempt: int, answer: Answer, at: datetime, lost: bool = False) -> list[Entry]:
+        """The receipt of a call that was begun, and what follows from it. ``lost``: the process ended before any answer
+        was written. Raises ``KeyError`` for a call that is not in the air."""
+        flight = self.flights.pop((call, attempt))
+        known = len(self.live.status)
+        receipt: Entry = {
+            "is": "receipt", "call": call, "attempt": attempt, "status": answer.status, "result": answer.result,
+            "error": answer.error, "broken": answer.broken, "lost": lost, "at": at.isoformat(),
+        }  # fmt: skip
+        take = self._take if flight.read is None else self._read
+        after = take(flight, answer, at, lost)
+        settled = {n: s for n, s in islice(self.live.status.items(), known, None)}
+        return [receipt, {"is": "decision", "call": call, "after": after, "settled": settled, "over": self._over}]
+
+    @property
+    def _over(self) -> str | None:
+        return self.live.ending.kind if self.live.ending is not None else None
+
+    def _take(self, flight: Flight, answer: Answer, at: datetime, lost: bool) -> str:
+        """The answer of a step of the plan."""
+        wish, step = flight.wish, flight.step
+        assert step is not None
+        value, wrong = self._typed(wish.tool, answer)
+        if wrong is not None:
+            self._note(wish, "unknown", None, at)
+            self.trouble = self.trouble or Trouble("RUN003", f"`{wish.node}` answered what is no receipt: {wrong}")
+            return self.live.take(step, "unknown", why=wrong)
+        if answer.status in ("success", "failure"):
+            after = self.live.take(step, answer.status, value)
+            self._note(wish, "unknown" if after == "outside" else answer.status, value, at)
+            if after == "outside" and self.live.ending is not None:
+                self.trouble = self.trouble or Trouble("RUN004", self.live.ending.reason, wish.node)
+            return after
+        self._note(wish, answer.status, None, at)
+        return self._doubted(flight, answer, lost)
+
+    def _doubted(self, flight: Flight, answer: Answer, lost: bool) -> str:
+        """Nobody knows whether the call took place: again where that does no harm, else by what settles it, else ⊥."""
+        wish = flight.wish
+        if self.live.ending is not None:
+            return self._give_up(flight, answer.error or "")
+        if wish.again and (answer.status == "unknown" or not wish.writes):
+            # An attempt that only the end of this process cut short does not count.
+            uncounted = self._lost[wish.call] = self._lost.get(wish.call, 0) + lost
+            if wish.attempt - uncounted <= self.retries:
+                self._again[wish.call] = flight, wish.attempt + 1
+                return "again"
+        elif answer.status == "unknown" and self._doubt is None:
+            found = settlement(self.live.machine, wish.tool, wish.args)
+            if found is not None:
+                self._doubt = _Doubt(flight, found)
+                return "settling"
+        return self._give_up(flight, answer.error or "")
+
+    def _give_up(self, flight: Flight, said: str) -> str:
+        assert flight.step is not None
+        why = f"nobody knows whether `{flight.wish.node}` took place" + (f": {said}" if said else "")
+        self.trouble = self.trouble or Trouble("RUN005", why, flight.wish.node)
+        return self.live.take(flight.step, "unknown", why=why)
+
+    # -- settling a doubt -------------------------------------------------------------------------------------------
+
+    def _read(self, flight: Flight, answer: Answer, at: datetime, lost: bool) -> str:
+        """The answer of a read that settles a doubt."""
+        doubt, wish = self._doubt, flight.wish
+        assert doubt is not None and flight.read is not None
+        value, wrong = self._typed(wish.tool, answer)
+        usable = answer.status == "success" and wrong is None
+        self._note(wish, "success" if usable else answer.status if wrong is None else "unknown", value, at)
+        if usable:
+            doubt.settlement.learn(self.live.machine, flight.read, value)
+        elif answer.status not in ("success", "failure") and (lost or doubt.silent < self.retries):
+            doubt.attempt, doubt.silent = doubt.attempt + 1, doubt.silent + (not lost)
+            return "again"
+        doubt.asked, doubt.attempt, doubt.silent = doubt.asked + 1, 1, 0
+        if doubt.asked < len(doubt.settlement.reads):
+            return "settling"
+        self._doubt = None
+        return self._settled(doubt)
+
+    def _settled(self, doubt: _Doubt) -> str:
+        flight, happened = doubt.flight, doubt.settlement.happened
+        assert flight.step is not None
+        if happened is False and flight.wish.attempt <= self.retries:
+            self._again[flight.wish.call] = flight, flight.wish.attempt + 1
+            return "did not happen"
+        if happened and flight.wish.tool.result == NOTHING:
+            # Its effect is there, and it had nothing else to say: that is its receipt.
+            return self.live.take(flight.step, "success", Record(()))
+        if happened:
+            return self._give_up(flight, "it did, but its result is not known")
+        return self._give_up(flight, "the reads that could tell do not say" if happened is None else "it keeps failing")
+
+    # -- the frame of the run ---------------------------------------------------------------------------------------
+
+    def guard(self, head: str | None, at: datetime) -> Entry:
+        """Where the shared ledger ends just before the first write. The run is held if somebody else has written."""
+        if head is not None and self.contract.head is not None and not self._continues(head):
+            self.hold(Trouble("RUN006", "the ledger has moved on since the freeze: somebody else has written"))
+        return {"is": "guard", "head": head, "over": self._over, "at": at.isoformat()}
+
+    def _continues(self, head: str) -> bool:
+        """Whether nobody else has written: receipts of this very run may have reached the ledger already."""
+        return head in heads(self.ledger, self.contract.head)
+
+    def withdraw(self, call: str, attempt: int) -> None:
+        """Forgets a call that was begun and never made."""
+        self.flights.pop((call, attempt), None)
+
+    def outcome(self, at: datetime) -> Entry:
+        """The record that closes the run. Only for one that has ended."""
+        ending = self.ending
+        assert ending is not None
+        code = self.trouble.code if self.trouble is not None else _CODES.get(ending.kind)
+        reason = self.trouble.message if self.trouble is not None else ending.reason
+        return {
+            "is": "outcome", "kind": ending.kind, "code": code, "reason": reason, "terminal": ending.terminal,
+            "failing": [f"{v.code}: {v.failing}" for v in ending.violations], "at": at.isoformat(),
+        }  # fmt: skip
+
+    # -- receipts ---------------------------------------------------------------------------------------------------
+
+    def _typed(self, tool: Tool, answer: Answer) -> tuple[Value, str | None]:
+        if answer.status != "success":
+            return None, None
+        if answer.broken is not None and tool.result != NOTHING:
+            return None, answer.broken
+        try:
+            return incoming(answer.result, tool.result), None
+        except Malformed as problem:
+            return None, str(problem)
+
+    def _note(self, wish: Wish, status: Any, result: Value, at: datetime) -> None:
+        args = tuple(wish.args.items())
+        shown = result if status == "success" else None
+        self.receipts.append(Receipt(wish.call, wish.tool.name, args, shown, status, wish.attempt, wish.tool.actor, at))
+
+
+def _attempt(wish: Wish, number: int) -> Wish:
+    return Wish(wish.call, number, wish.node, wish.tool, wish.args, wish.settles, wish.poll)
+
+
+def answer_of(entry: Mapping[str, Any]) -> Answer:
+    """The answer that a receipt's record holds."""
+    result: JSON = entry["result"]
+    return Answer(entry["status"], result, entry["error"], entry["broken"])

@@ -59,7 +59,8 @@ def _run(source: Source, domain: Domain, default_id: str) -> TaskRun:
     try:
         top = read_json(source)
     except JsonProblem as problem:
-        raise RunProblem(f"{source.name}: {problem.message}") from None
+        hint = "; one run stands in one line" if source.text.strip() in ("{", "[") else ""
+        raise RunProblem(f"{source.name}: {problem.message}{hint}") from None
     members = _object(top, source, "a task run")
     calls = _member(members, "actions", list, source)
     request = _member(members, "request", str, source)

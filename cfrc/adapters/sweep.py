@@ -14,9 +14,10 @@ from time import perf_counter
 from typing import Any
 
 from cfrc.adapters.handoffs import Case, handoffs
+from cfrc.adapters.keep import Place, case_text, check_line, place
 from cfrc.adapters.mutants import Mutant, mutants
 from cfrc.adapters.runs import TaskRun
-from cfrc.adapters.text import contract_text, proposal_text
+from cfrc.adapters.text import proposal_text
 from cfrc.lang.diagnostics import SpecError
 from cfrc.lang.load import load, load_proposal
 from cfrc.model.contract import Contract
@@ -87,14 +88,18 @@ def sweep(
     progress: Callable[[str], None] | None = None, cases: Cases = handoffs, breaks: Breaks = mutants,
 ) -> Report:  # fmt: skip
     """Judges every case of every run, by default every cut. ``most`` bounds the mutants of each rule and case; ``out``
-    keeps the cases as files."""
+    keeps the cases as files that load as they are, each with a check of the verdict found.
+
+    Raises ``OSError`` when the cases cannot be written.
+    """
     report, start = Report(), perf_counter()
+    at = place(domain_path, out)
     for run in runs:
         report.runs += 1
         if progress is not None:
             progress(run.id)
         for case in cases(domain, run):
-            _case(report, case, domain_path, judge, breaks if mutate else _unbroken, most, out)
+            _case(report, case, at, judge, breaks if mutate else _unbroken, most, out is not None)
     report.seconds = perf_counter() - start
     return report
 
@@ -103,28 +108,23 @@ def _unbroken(case: Case, most: int | None) -> Iterable[Mutant]:
     return ()
 
 
-def case_text(case: Case, domain_file: str) -> str:
-    parts = [f'import "{domain_file}"\n', contract_text(case.contract)]
-    if case.proposal is not None:
-        parts.append(proposal_text(case.proposal))
-    return "\n".join(parts)
-
-
 def _case(
-    report: Report, case: Case, domain_path: Path, judge: Judge, breaks: Breaks, most: int | None, out: Path | None
-) -> None:
-    text = case_text(case, domain_path.name)
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / f"{case.name}.cfrc").write_text(text, encoding="utf-8")
+    report: Report, case: Case, at: Place, judge: Judge, breaks: Breaks, most: int | None, keep: bool
+) -> None:  # fmt: skip
+    text = case_text(case, at.domain)
+    file = at.folder / f"{case.name}.cfrc"
+    if keep:
+        file.write_text(text, encoding="utf-8")
     try:
-        spec = load(Source(str(domain_path.parent / f"{case.name}.cfrc"), text))
+        spec = load(Source(str(file), text))
     except SpecError as error:
         report.broken.append((case.name, "; ".join(d.message for d in error.diagnostics[:3])))
         return
     contract = spec.contracts[case.name]
     proposal = Proposal("nothing", case.name, ()) if case.proposal is None else spec.proposals[case.proposal.name]
     verdict = _judged(report, judge, contract, proposal)
+    if keep:
+        file.write_text(f"{text}{check_line(case, verdict)}", encoding="utf-8")
     codes = tuple(sorted({f.code.removeprefix("CFRC-") for f in verdict.errors}))
     kinds = tuple(sorted({f.kind for f in verdict.errors}))
     messages = tuple(f"{f.code.removeprefix('CFRC-')} {f.node or ''}: {f.message}" for f in verdict.findings)
@@ -184,7 +184,8 @@ def lines(report: Report, *, listing: bool = False) -> Iterator[str]:
     statuses = Counter(c.status.word for c in report.cases)
     owing = sum(c.case.proposal is not None for c in report.cases)
     nothing = len(report.cases) - owing
-    yield f"{report.runs} runs, {len(report.cases)} cuts: {owing} still owe a write, {nothing} owe nothing"
+    runs = f"{report.runs} run{'s' if report.runs != 1 else ''}"
+    yield f"{runs}, {len(report.cases)} cuts: {owing} still owe a write, {nothing} owe nothing"
     for word in ("admitted", "refused", "undecided", "withheld", "fresh", "complete"):
         if statuses[word] or word == "undecided":
             yield f"  {word:<10}{statuses[word]:>6}" + (f"   {_by_kind(report)}" if word == "refused" else "")
@@ -224,8 +225,9 @@ def _mutant_lines(report: Report) -> Iterator[str]:
     by_rule: dict[str, Counter[str]] = {}
     for m in report.mutants:
         by_rule.setdefault(m.mutant.rule, Counter())[m.outcome] += 1
+    widest = max(map(len, by_rule), default=0)
     for rule, found in by_rule.items():
-        yield f"  {rule:<38}" + ", ".join(f"{o} {n}" for o, n in found.most_common())
+        yield f"  {rule:<{widest}}  " + ", ".join(f"{o} {n}" for o, n in found.most_common())
     reasons = Counter(m.mutant.equivalent for m in report.mutants if m.outcome == "equivalent")
     for reason, n in reasons.most_common():
         yield f"  equivalent, {n}: {reason}"

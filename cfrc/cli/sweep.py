@@ -4,8 +4,9 @@ admitted."""
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 @click.option("--gold/--not-gold", default=None, help="Only runs marked as having met what was owed, or not.")
 @click.option("--mutants/--no-mutants", default=True, help="Whether to break what is admitted in single ways.")
 @click.option("--most", type=click.IntRange(1), metavar="N", help="At most N mutants of each rule and case.")
-@click.option("--out", metavar="FOLDER", help="Keep every case as a spec file.")
+@click.option("--out", metavar="FOLDER", help="Keep every case as a spec file with its check: `cfrc test FOLDER`.")
 @click.option("--list", "listing", is_flag=True, help="Name every case that is not admitted, and what it lacks.")
-@click.option("--json", "json_", is_flag=True, help="Print the whole report as JSON.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", help="How to write results.")
+@click.option("--progress/--no-progress", default=None, help="Say which run is judged; by default on a terminal only.")
 def command(
     files: tuple[str, ...],
     domain_path: str,
@@ -43,11 +45,13 @@ def command(
     most: int | None,
     out: str | None,
     listing: bool,
-    json_: bool,
+    format_: Literal["text", "json"],
+    progress: bool | None,
 ) -> Exit:
     """Judge every cut of recorded task runs, and single faults in what is admitted.
 
-    Each line of a file is one run: {"id", "request", "actions": [{"name", "arguments", "result", "write", "error"?}]}.
+    Each line of a file is one run (JSON lines): {"id", "request", "actions": [{"name", "arguments", "result", "write",
+    "error"?}]}. Most of the time goes into single faults: --no-mutants leaves them out, --most bounds them.
     For every cut the calls before it make the contract, and the calls after it the proposal. With --whole, all calls
     are the proposal and the contract is what they changed; then a call that a later one requires is left out, moved,
     swapped or replaced. Exit code 0: every case has the verdict that the record supports, every fault is named, nothing
@@ -70,8 +74,9 @@ def command(
     lacking = sorted({c.name for r in runs for c in r.calls if c.tool is None and not c.failed})
     if lacking:
         raise click.UsageError(f"{domain_path} lacks tools that the runs called: {', '.join(lacking[:5])}")
-    report = _sweep(domain, domain_path, runs, whole, mutants, most, out)
-    click.echo(_shown(report, listing, json_))
+    with _Progress(len(runs), sys.stderr.isatty() if progress is None else progress) as told:
+        report = _sweep(domain, domain_path, runs, whole, mutants, most, out, told)
+    click.echo(_shown(report, listing, format_))
     if report.clean:
         return Exit.HOLDS
     return Exit.UNDECIDED if report.undecided_only else Exit.FAILS
@@ -96,9 +101,33 @@ def _said(problem: Exception) -> str:
     return message(str(problem))
 
 
+class _Progress:
+    """One line on standard error that says how far the sweep is: rewritten on a terminal, else a line for each run."""
+
+    def __init__(self, total: int, wanted: bool) -> None:
+        self.total, self.wanted, self.done = total, wanted, 0
+        self.terminal = sys.stderr.isatty()
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __call__(self, run: str) -> None:
+        from cfrc.report.escape import clip
+
+        self.done += 1
+        if self.wanted:
+            line = f"[{self.done}/{self.total}] {clip(run, 60)}"
+            click.echo(f"\r{line:<79}" if self.terminal else line, err=True, nl=not self.terminal)
+
+    def __exit__(self, *_: object) -> None:
+        if self.wanted and self.terminal and self.done:
+            click.echo(f"\r{'':<79}\r", err=True, nl=False)
+
+
 def _sweep(
-    domain: Domain, domain_path: str, runs: list[TaskRun], whole: bool, mutate: bool, most: int | None, out: str | None
-) -> Report:
+    domain: Domain, domain_path: str, runs: list[TaskRun], whole: bool, mutate: bool, most: int | None, out: str | None,
+    progress: Callable[[str], None],
+) -> Report:  # fmt: skip
     from cfrc.adapters import orderly
     from cfrc.adapters.disorder import disorders
     from cfrc.adapters.handoffs import handoffs
@@ -114,22 +143,21 @@ def _sweep(
             prepared[:] = [Admission(contract)]
         return prepared[0].admit(proposal)
 
-    def progress(run: str) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"\r{run[:60]:<60}", err=True, nl=False)
+    try:
+        return sweep(
+            domain, Path(domain_path).resolve(), runs, judge,
+            mutate=mutate, most=most, out=Path(out) if out else None, progress=progress,
+            cases=orderly.whole if whole else handoffs, breaks=disorders if whole else mutants,
+        )  # fmt: skip
+    except OSError as problem:
+        raise click.FileError(out or domain_path, hint=problem.strerror or str(problem)) from problem
 
-    return sweep(
-        domain, Path(domain_path).resolve(), runs, judge,
-        mutate=mutate, most=most, out=Path(out) if out else None, progress=progress,
-        cases=orderly.whole if whole else handoffs, breaks=disorders if whole else mutants,
-    )  # fmt: skip
 
-
-def _shown(report: Report, listing: bool, json_: bool) -> str:
+def _shown(report: Report, listing: bool, format_: Literal["text", "json"]) -> str:
     from cfrc.adapters.sweep import as_json, lines
     from cfrc.report.escape import safe
 
-    if json_:
+    if format_ == "json":
         import json
 
         return json.dumps(as_json(report), indent=1)

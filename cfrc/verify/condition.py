@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 from cfrc.model.expr import Expr
 from cfrc.model.graph import Kind
@@ -41,6 +43,62 @@ class Condition:
     """Where ``bad`` is weaker than the truth (fewer ways out are considered, so that it may hold more often): the exact
     formula, asked for only when ``bad`` is satisfiable."""
     earlier: tuple[tuple[int, Term], ...] = ()
+    family: Family | None = None
+
+
+@dataclass(slots=True)
+class Family:
+    """Many like conditions: once one is refuted (or some are undecided) it is ``closed``, and the others are not asked.
+    ``later`` are those that are not even formed before the first has been answered; ``others`` says how many."""
+
+    others: str
+    later: Iterator[Condition] | None = None
+    refuted: bool = False
+    undecided: int = 0
+
+    @property
+    def closed(self) -> bool:
+        return self.refuted or self.undecided >= FEW
+
+
+FEW = 6
+"""Up to so many like conditions are asked, and reported, one by one."""
+
+MANY = 1000
+"""Like conditions are counted up to here."""
+
+T = TypeVar("T")
+
+
+def few(meetings: Callable[[], Iterator[tuple[T, T]]], form: Callable[[T, T], Condition | None]) -> Conditions:
+    """The conditions about pairs: all of them if they are few; otherwise the first, for a family of all."""
+    count = sum(1 for _ in islice(meetings(), MANY))
+    if count <= FEW:
+        yield from (c for pair in meetings() if (c := form(*pair)) is not None)
+        return
+    family = Family(f"{MANY:,} pairs or more" if count == MANY else f"up to {count - 1} other pairs")
+
+    def members() -> Iterator[Condition]:
+        for pair in meetings():
+            if family.closed:
+                return
+            c = form(*pair)
+            if c is not None:
+                c.family = family
+                yield c
+
+    family.later = members()
+    first = next(family.later, None)
+    if first is not None:
+        yield first
+
+
+def positions(mask: int) -> Iterator[int]:
+    """The positions in a bitset."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
 
 
 Conditions = Iterator[Condition | None]

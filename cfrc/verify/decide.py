@@ -11,10 +11,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from cfrc.model.amended import amended
 from cfrc.model.verdict import Finding
-from cfrc.verify.condition import Condition, Conditions
+from cfrc.verify.condition import Condition, Conditions, Family
 from cfrc.verify.decode import View, scenario
 from cfrc.verify.paths import Paths
 from cfrc.verify.replay import Confirmed, confirm, story
@@ -60,6 +62,18 @@ class Decider:
         return self._session
 
     def decide(self, conditions: Conditions) -> list[Finding]:
+        families: list[Family] = []
+        findings = self._decide(conditions, families)
+        while families:
+            later = [f.later for f in families if f.later is not None and not f.closed]
+            for f in families:
+                f.later = None
+            families = []
+            findings += self._decide(chain.from_iterable(later), families)
+        return findings
+
+    def _decide(self, conditions: Conditions, families: list[Family]) -> list[Finding]:
+        """``families`` collects those of which only the first condition is among these."""
         t = self.paths.terms
         findings: list[Finding] = []
         residue: dict[tuple[int, int, int, bool], list[Condition]] = defaultdict(list)
@@ -67,7 +81,9 @@ class Decider:
             self.obligations += 1
             if c is not None and c.bad is t.true:
                 _sharpen(c)
-            if c is None:
+            if c is not None and c.family is not None and c.family.later is not None:
+                families.append(c.family)
+            if c is None or (c.family is not None and c.family.closed):
                 self.normalized += 1
             elif c.undecidable is not None:
                 findings.append(_undecided(c, c.undecidable))
@@ -93,7 +109,9 @@ class Decider:
         while rest:
             low = rest & -rest
             run = self.paths.runs[low.bit_length() - 1]
-            found += [*run.ready, *run.base]
+            found += run.ready
+            if c.code != "PRS007":  # which says itself what each of two unordered calls may return
+                found += run.base
             if run.pos != c.step and c.code != "PRS007":
                 # (of two unordered calls either may have made the other's `requires` true; and what a call itself does
                 # is judged also where its own `requires` is false)
@@ -112,6 +130,8 @@ class Decider:
                 return []
         findings = []
         for c in group:
+            if c.family is not None and c.family.closed:
+                continue
             self.solved += 1
             result = self.session.check([*assumptions, c.bad])
             if result.answer != "unsat" and c.exact is not None:
@@ -139,12 +159,18 @@ class Decider:
         if found is None:
             found = self._retry(c)
         if found is None:
+            if c.family is not None:
+                c.family.undecided += 1
             return _undecided(c, "the solver's counterexample could not be replayed on concrete values")
         found, idle = shrink(self.paths, c, found, self.today)
+        message = c.message
+        if c.family is not None:
+            c.family.refuted = True
+            message += f" ({c.family.others} like this)"
         return Finding(
             code=f"CFRC-{c.code}",
             kind=c.kind,
-            message=c.message,
+            message=message,
             help=c.help,
             where=c.where,
             node=c.node,
@@ -161,6 +187,9 @@ class Decider:
         for order in self._orders(c):
             run = scenario(self.paths, view, nodes, c.step, c.code in PRE_CALL, order)
             found = confirm(self.paths, c, run, self.today)
+            if found is None and c.others:
+                # of two unordered calls each saw the state before the other: the later one sees what the earlier did
+                found = confirm(self.paths, c, amended(self.paths.plan(self.today), run), self.today)
             if found is not None:
                 return found
         return None

@@ -15,6 +15,7 @@ from datetime import date, datetime
 from cfrc.model import expr as ex
 from cfrc.model.graph import Proposal, Terminal
 from cfrc.model.judge import Replayer
+from cfrc.model.plan import Plan
 from cfrc.model.scenario import Scenario, Trace
 from cfrc.verify.calls import build_run
 from cfrc.verify.frame import Frame
@@ -141,11 +142,18 @@ class Paths:
                 yield self.order.linearize(lambda p: int(pins[p]))
             yield self.order.linearize(lambda p: -p)
 
-    def replay(self, scenario: Scenario, today: date | datetime | None) -> Trace:
-        """Executes a scenario on the concrete step machine, which is prepared once."""
+    def _prepared(self, today: date | datetime | None) -> Replayer:
         if self._replayer is None:
             self._replayer = Replayer(self.contract, self.proposal, today)
-        return self._replayer.replay(scenario)
+        return self._replayer
+
+    def replay(self, scenario: Scenario, today: date | datetime | None) -> Trace:
+        """Executes a scenario on the concrete step machine, which is prepared once."""
+        return self._prepared(today).replay(scenario)
+
+    def plan(self, today: date | datetime | None) -> Plan:
+        """The proposal as the step machine executes it."""
+        return self._prepared(today).plan
 
     @property
     def everything(self) -> int:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cfrc.model import expr as ex
 from cfrc.model.domain import FluentClause
 from cfrc.verify.clauses import clause_evaluator, writes
+from cfrc.verify.condition import positions
 from cfrc.verify.quantified import Quantified
 from cfrc.verify.runs import Read, Run, match
 from cfrc.verify.shapes import Scalar, Shape, equal
@@ -25,20 +27,44 @@ def receipt(paths: Paths, run: Run) -> None:
     mask = paths.order.anc[run.pos]
     if tool.ensures:
         ev = clause_evaluator(paths, run, mask)
-        run.base.extend(t.implies(run.happened, ev.total(e)) for e in tool.ensures)
+        run.steady.extend(t.implies(run.happened, ev.total(e)) for e in tool.ensures)
     for clause in tool.observes:
         if _each(paths, run, clause, mask):
             continue
         for o in writes(paths, run, clause, mask, run.pos, observed=True):
+            into = run.base if _choosy(clause) else run.steady
             if paths.domain.fluents[o.fluent].volatile:
                 # others may have changed it, whatever was seen before; from here on it is pinned
-                run.base.extend(_agrees_with_own(paths, run, o))
+                run.steady.extend(_agrees_with_own(paths, run, o))
                 paths.world.write(o)
             else:
                 actual = paths.world.read(o.fluent, o.args, mask, run.pos, upto=run.pos)
-                run.base.append(t.implies(o.cond, equal(t, actual, o.value)))
-            run.reads.append(Read(o.fluent, o.key))
-    _consistent(paths, run, mask)
+                into.append(t.implies(o.cond, equal(t, actual, o.value)))
+            run.reads.append(Read(o.fluent, o.key, o.cond))
+    run.base += [*run.steady, *_consistent(paths, run, mask)]
+
+
+def receipt_after(paths: Paths, run: Run, other: Run) -> list[Term]:
+    """Res where ``other``, which nothing orders against the call, came just before it: the result may then be about
+    instances that it could not be about without."""
+    t, found = paths.terms, list(run.steady)
+    mask = paths.order.anc[run.pos] | paths.order.anc[other.pos] | 1 << other.pos
+    known = len(run.reads)
+    for clause in run.tool.observes if run.tool is not None else ():
+        own = any(w.fluent == clause.fluent for w in run.writes)  # they would count as older than the other's
+        if clause.generators or not _choosy(clause) or own or paths.domain.fluents[clause.fluent].volatile:
+            continue
+        for o in writes(paths, run, clause, mask, run.pos, observed=True):
+            actual = paths.world.read(o.fluent, o.args, mask, run.pos)
+            found.append(t.implies(o.cond, equal(t, actual, o.value)))
+    del run.reads[known:]
+    return [*found, *_consistent(paths, run, mask, other)]
+
+
+def _choosy(clause: FluentClause) -> bool:
+    """Whether the result decides what is observed, if anything."""
+    parts = [*clause.args, *([clause.when] if clause.when is not None else []), *(g.source for g in clause.generators)]
+    return any(isinstance(x, ex.Var) and x.kind == "result" for e in parts for x in ex.walk(e))
 
 
 def _each(paths: Paths, run: Run, clause: FluentClause, mask: int) -> bool:
@@ -76,7 +102,7 @@ def _each(paths: Paths, run: Run, clause: FluentClause, mask: int) -> bool:
     paths.quantifiers.add(rows)
     if volatile:
         paths.world.rows[clause.fluent].append((run.pos, lambda: _pins(paths, rows, observed)))
-    run.reads.extend(Read(o.fluent, o.key) for o in writes(paths, run, clause, mask, run.pos, observed=True))
+    run.reads.extend(Read(o.fluent, o.key, o.cond) for o in writes(paths, run, clause, mask, run.pos, observed=True))
     return True
 
 
@@ -101,37 +127,33 @@ def _agrees_with_own(paths: Paths, run: Run, o: Write) -> list[Term]:
     ]
 
 
-def _consistent(paths: Paths, run: Run, mask: int) -> None:
-    """A receipt neither refutes what is realized nor witnesses what was refuted."""
+def _consistent(paths: Paths, run: Run, mask: int, other: Run | None = None) -> Iterator[Term]:
+    """A receipt neither refutes what is realized nor witnesses what was refuted. ``other`` is a call that comes just
+    before."""
+    if not run.refutes and not run.witnesses:
+        return
     t = paths.terms
+    before = [p for p in positions(mask) if other is None or p != other.pos]
+    last = (other,) if other is not None else ()
     for r in run.refutes:
         for _, key in paths.frame.kept.get(r.effect, ()):
-            run.base.append(t.not_(t.and_(r.cond, match(t, r.args, key))))
-        for other in paths.by_effect.get(r.effect, ()):
-            if mask >> other.pos & 1:
+            yield t.not_(t.and_(r.cond, match(t, r.args, key)))
+        for i in paths.by_effect.get(r.effect, ()):
+            if mask >> i.pos & 1:
+                late = () if other is not None and i.pos == other.pos else last
+                undoing = (*(paths.runs[p] for p in before if i.pos < p < run.pos), *late, run)
                 undone = [
-                    t.and_(u.cond, match(t, u.args, other.args))
-                    for p in range(other.pos + 1, run.pos)
-                    if mask >> p & 1
-                    for u in paths.runs[p].undoes
-                    if u.effect == r.effect
+                    t.and_(u.cond, match(t, u.args, i.args)) for o in undoing for u in o.undoes if u.effect == r.effect
                 ]
-                both = t.and_(r.cond, other.cond, match(t, r.args, other.args), t.not_(t.or_(*undone)))
-                run.base.append(t.not_(both))
+                yield t.not_(t.and_(r.cond, i.cond, match(t, r.args, i.args), t.not_(t.or_(*undone))))
     for w in run.witnesses:
-        for p in range(run.pos):
-            if mask >> p & 1:
-                for r in paths.runs[p].refutes:
-                    if r.effect == w.effect:
-                        caused = [
-                            t.and_(c.cond, match(t, c.args, w.args))
-                            for q in range(p, run.pos + 1)
-                            if mask >> q & 1 or q == run.pos
-                            for c in (paths.runs[q].causes if q < run.pos else run.causes)
-                            if c.effect == w.effect
-                        ]
-                        both = t.and_(r.cond, w.cond, match(t, r.args, w.args), t.not_(t.or_(*caused)))
-                        run.base.append(t.not_(both))
+        for p in positions(mask):
+            for r in paths.runs[p].refutes:
+                if r.effect == w.effect:
+                    causing = (*(paths.runs[q] for q in before if q >= p), *last, run)
+                    found = (c for o in causing for c in o.causes if c.effect == w.effect)
+                    caused = [t.and_(c.cond, match(t, c.args, w.args)) for c in found]
+                    yield t.not_(t.and_(r.cond, w.cond, match(t, r.args, w.args), t.not_(t.or_(*caused))))
 
 
 def continuation(paths: Paths, run: Run) -> None:

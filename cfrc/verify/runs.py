@@ -34,10 +34,11 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A fluent instance in a call's read footprint."""
+    """A fluent instance in a call's read footprint; ``cond`` says when it is read, if not whenever the call returns."""
 
     fluent: str
     key: Key
+    cond: Term | None = None
 
 
 @dataclass(slots=True)
@@ -64,6 +65,10 @@ class Run:
     required: list[Term] = field(default_factory=list)
     """``requires``: where it is false the run goes no further (a finding of its own)."""
     base: list[Term] = field(default_factory=list)
+    """Res: what every receipt of the call satisfies in the state after what is ordered before it."""
+    steady: list[Term] = field(default_factory=list)
+    """The part of ``base`` that calls which are not ordered with this one cannot change without touching what it always
+    reads."""
     cont: list[Term] = field(default_factory=list)
     causes: list[Instance] = field(default_factory=list)
     until: Term | None = None

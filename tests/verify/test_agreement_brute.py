@@ -50,6 +50,7 @@ def disagreement(report: Report, verdict: Verdict, strict: bool = True) -> str |
     missing, extra = report.kinds - found - {AREAS.get(c[:3]) for c in maybe}, found - report.kinds
     if "DEP004" in report.codes and "PRS007" in codes:
         extra -= {"preservation"}  # a pair one of which its tool would refuse: admission names it all the same
+        missing -= {"dependency"}
     if not report.exact:
         return text if missing else None
     if "PRS007" in report.codes:

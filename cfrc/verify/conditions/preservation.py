@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain, combinations, product
 
 from cfrc.model.contract import Doubt
 from cfrc.source import Span
-from cfrc.verify.condition import Condition, spans
+from cfrc.verify.condition import Condition, Conditions, few, spans
 from cfrc.verify.frame import Key
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Instance, Run, match
@@ -19,7 +21,7 @@ from cfrc.verify.shapes import equal, literal
 from cfrc.verify.terms import Term
 
 
-def conditions(paths: Paths) -> Iterator[Condition]:
+def conditions(paths: Paths) -> Conditions:
     doubts = paths.frame.doubts
     residues = defaultdict(list)
     for run in paths.runs:
@@ -33,9 +35,13 @@ def conditions(paths: Paths) -> Iterator[Condition]:
                 retry = _idempotent_retry(paths, run, d)
                 yield from _repeats_doubt(paths, run, c, key, paths.terms.true, -1, retry, d.span)
             for r in residues[c.effect]:
-                if paths.order.anc[run.pos] >> r.pos & 1:
+                if r.pos != run.pos and not paths.order.anc[r.pos] >> run.pos & 1:
                     retry = _same_call(paths, run, paths.runs[r.pos])
-                    yield from _repeats_doubt(paths, run, c, r.args, r.cond, r.pos, retry, r.clause.span)
+                    for cond in _repeats_doubt(paths, run, c, r.args, r.cond, r.pos, retry, r.clause.span):
+                        if not paths.order.anc[run.pos] >> r.pos & 1:  # unordered: the failure may come first
+                            cond.mask |= paths.order.anc[r.pos] | 1 << r.pos
+                            cond.earlier = ((r.pos, paths.runs[r.pos].called),)
+                        yield cond
         for u in run.undoes:
             for k, key in paths.frame.kept_like(u.effect, u.args):
                 yield _at(
@@ -99,8 +105,8 @@ def _repeats_doubt(
     retry: Term,
     span: Span | None,
 ) -> Iterator[Condition]:
-    """The instance ``key`` is in doubt where ``doubted``, since the position ``since`` (-1: since before the
-    freeze)."""
+    """The instance ``key`` is in doubt where ``doubted``, since the position ``since`` (-1: since before the freeze).
+    Only what is sure to come between refutes it."""
     t = paths.terms
     if paths.domain.effects[c.effect].once:
         same = match(t, project(paths, c.effect, c.args), project(paths, c.effect, key))
@@ -112,7 +118,7 @@ def _repeats_doubt(
     refuted = [
         t.and_(r.cond, match(t, r.args, key))
         for p in range(since + 1, run.pos)
-        if mask >> p & 1
+        if mask >> p & 1 and (since < 0 or paths.order.anc[p] >> since & 1)
         for r in paths.runs[p].refutes
         if r.effect == c.effect
     ]
@@ -158,45 +164,56 @@ def _kept_fluents(paths: Paths, run: Run) -> Iterator[Condition]:
             )  # fmt: skip
 
 
-def _repeats_key(paths: Paths) -> Iterator[Condition]:
-    """A ``once`` key caused twice in H, or caused after a receipt of H witnessed it."""
-    for effect, instances in paths.by_effect.items():
-        if not paths.domain.effects[effect].once or len(instances) < 2:
+def _repeats_key(paths: Paths) -> Conditions:
+    """A ``once`` key caused twice in H, or caused after a receipt of H witnessed it: a group for every literal key, and
+    one for an effect's keys that are not literal."""
+    for effect, found in paths.by_effect.items():
+        if not paths.domain.effects[effect].once or len(found) < 2:
             continue
         keyed: dict[tuple[Key | None, ...], list[Instance]] = defaultdict(list)
         symbolic: list[Instance] = []
-        for i in instances:
+        for i in found:
             key = project(paths, effect, i.args)
-            if all(x is not None and all(t.ground for t in x) for x in key):
-                for j in (*keyed[key], *symbolic):
-                    yield from _pair(paths, j, i)
-                keyed[key].append(i)
-            else:
-                for other in (*(o for g in keyed.values() for o in g), *symbolic):
-                    yield from _pair(paths, *sorted((other, i), key=lambda x: x.pos))
-                symbolic.append(i)
+            literal_key = all(x is not None and all(t.ground for t in x) for x in key)
+            (keyed[key] if literal_key else symbolic).append(i)
+        form = partial(_pair, paths)
+        for same in keyed.values():
+            if len(same) > 1:
+                yield from few(partial(combinations, same, 2), form)
+        if symbolic:
+            yield from few(partial(_mixed, found, keyed.values(), symbolic), form)
+
+
+def _mixed(
+    every: list[Instance], literal_ones: Iterable[list[Instance]], symbolic: list[Instance]
+) -> Iterator[tuple[Instance, Instance]]:
+    """Pairs with a key that is not literal, in the order of ``every``."""
+    yield from combinations(symbolic, 2)
+    rank = {id(i): n for n, i in enumerate(every)}
+    for i, j in product(chain.from_iterable(literal_ones), symbolic):
+        yield (i, j) if rank[id(i)] < rank[id(j)] else (j, i)
 
 
 def _is_cause(paths: Paths, i: Instance) -> bool:
     return any(i is c for c in paths.runs[i.pos].causes)
 
 
-def _pair(paths: Paths, first: Instance, second: Instance) -> Iterator[Condition]:
+def _pair(paths: Paths, first: Instance, second: Instance) -> Condition | None:
     t = paths.terms
     ordered = paths.order.ordered(first.pos, second.pos) or first.pos == second.pos
     if not _is_cause(paths, second):
         if ordered or not _is_cause(paths, first):
-            return
+            return None
         first, second = second, first  # unordered: the witness may come first
     same = match(t, project(paths, first.effect, first.args), project(paths, second.effect, second.args))
     bad = t.and_(first.cond, second.cond, same)
     if bad is t.false:
-        return
+        return None
     one, two = paths.runs[first.pos], paths.runs[second.pos]
     mask = paths.order.anc[second.pos]
     if not ordered:
         mask |= paths.order.anc[first.pos] | 1 << first.pos
-    yield Condition(
+    return Condition(
         kind="preservation",
         code="PRS002",
         bad=bad,

@@ -22,7 +22,8 @@ KINDS: Mapping[str, str] = MappingProxyType({
     "CON": "support", "LED": "ledger", "INP": "files", "JSN": "json", "SYN": "syntax", "NAM": "names",
     "EXP": "expressions", "IMP": "imports",
 })  # fmt: skip
-"""The letters of a code, and the word for what it is about: a finding's kind where it has one."""
+"""The letters of a code, and the word for what it is about: a finding's kind where it has one. The codes of other letters
+go by the name of their file."""
 
 _GROUP = re.compile(r"\n# [^\n]+\s*\Z")
 _HEADING = re.compile(r"^## (CFRC-[A-Z]+\d{3})\s+(\S.*)$", re.MULTILINE)
@@ -38,8 +39,12 @@ class Explanation:
     area: str
 
     @property
+    def letters(self) -> str:
+        return self.code.removeprefix(PREFIX).rstrip("0123456789")
+
+    @property
     def kind(self) -> str:
-        return KINDS[self.code.removeprefix(PREFIX).rstrip("0123456789")]
+        return KINDS.get(self.letters, self.area)
 
 
 def full(code: str) -> str:
@@ -70,9 +75,10 @@ def explanations() -> Mapping[str, Explanation]:
 def about(word: str) -> tuple[Explanation, ...]:
     """The explanations under a kind (``coverage``), the letters of a code (``COV``) or an area (``admission``)."""
     plain = word.strip().lower()
-    kind = KINDS.get(plain.upper().removeprefix(PREFIX), plain)
-    found = tuple(e for e in explanations().values() if e.kind == kind)
-    return found or tuple(e for e in explanations().values() if e.area == plain)
+    letters = plain.upper().removeprefix(PREFIX)
+    every = explanations().values()
+    found = tuple(e for e in every if plain == e.kind or letters == e.letters)
+    return found or tuple(e for e in every if e.area == plain)
 
 
 def near(word: str) -> list[str]:

@@ -16,6 +16,7 @@ from cfrc import __version__
 from cfrc.cli import explain as explain_module
 from cfrc.cli.exits import Exit, of_status, worst
 from cfrc.cli.output import write_file
+from cfrc.codes import explanations
 from cfrc.model.graph import Kind
 from cfrc.model.verdict import Status
 from tests.cli.run import run, run_process
@@ -131,6 +132,11 @@ def test_explain_a_kind_lists_its_codes(word: str) -> None:
     codes = [line.split()[0] for line in done.out.splitlines()[1:]]
     assert done.code == 0 and done.out.startswith("coverage\n")
     assert codes == [f"CFRC-COV00{i}" for i in range(1, 8)]
+
+
+def test_explain_knows_the_letters_of_every_code() -> None:
+    for e in explanations().values():
+        assert e.code in run("explain", e.letters).out and e.code in run("explain", e.kind).out
 
 
 @pytest.mark.parametrize("kind", get_args(Kind))

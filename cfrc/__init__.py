@@ -12,6 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cfrc.handoff.execute import Settings
+    from cfrc.handoff.journal import JournalError
+    from cfrc.handoff.mcp_tools import McpTools
+    from cfrc.handoff.replay import Replayed, replay
+    from cfrc.handoff.run import Outcome, Stopper, resume, run
+    from cfrc.handoff.tools import Answer, PythonTools, ToolError, Tools
     from cfrc.lang.diagnostics import Diagnostic, SpecError
     from cfrc.lang.format import format_source
     from cfrc.lang.load import load, load_contract, load_proposal
@@ -27,6 +33,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "cfrc.handoff.execute": ("Settings",),
+    "cfrc.handoff.journal": ("JournalError",),
+    "cfrc.handoff.mcp_tools": ("McpTools",),
+    "cfrc.handoff.replay": ("Replayed", "replay"),
+    "cfrc.handoff.run": ("Outcome", "Stopper", "resume", "run"),
+    "cfrc.handoff.tools": ("Answer", "PythonTools", "ToolError", "Tools"),
     "cfrc.lang.diagnostics": ("Diagnostic", "SpecError"),
     "cfrc.lang.format": ("format_source",),
     "cfrc.lang.load": ("load", "load_contract", "load_proposal"),
@@ -47,6 +59,19 @@ __all__ = [
     "audit_claims",
     "run_check",
     "CheckResult",
+    "run",
+    "resume",
+    "replay",
+    "Outcome",
+    "Replayed",
+    "Settings",
+    "Stopper",
+    "Tools",
+    "PythonTools",
+    "McpTools",
+    "ToolError",
+    "Answer",
+    "JournalError",
     "load",
     "load_contract",
     "load_proposal",

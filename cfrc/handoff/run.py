@@ -223,7 +223,11 @@ def _outcome(
 def interface_of(tools: Tools, proposal: Proposal, contract: Contract) -> tuple[str, list[str]]:
     """The digest of what the tools say about those that the proposal or the contract names; and the called ones that
     they do not have."""
-    offered = tools.interface()
+    return interface_digest(tools.interface(), proposal, contract)
+
+
+def interface_digest(offered: Mapping[str, Any], proposal: Proposal, contract: Contract) -> tuple[str, list[str]]:
+    """The same of an interface that is at hand."""
     called = {n.tool for n in proposal.nodes if isinstance(n, Call)}
     known: dict[str, Any] = {n: offered[n] for n in sorted(called | set(contract.allow)) if n in offered}
     return digest(known), sorted(called - offered.keys())

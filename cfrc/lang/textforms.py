@@ -29,6 +29,7 @@ from cfrc.model.contract import (
 )
 from cfrc.model.domain import Domain
 from cfrc.model.expr import Expr
+from cfrc.model.footprint import Wild
 from cfrc.model.graph import Call, Proposal, Terminal
 from cfrc.model.ledger import Choice, Ledger, Receipt
 from cfrc.model.types import RecordOf, Type
@@ -158,7 +159,9 @@ def _fact(f: Fact, domain: Domain) -> str:
 
 def _doubt(x: Doubt, domain: Domain) -> str:
     by = f" by {_tool_call(*x.call, domain)}" if x.call is not None else ""
-    return f"doubt {_instance(x.effect, domain.effects[x.effect].params, x.args)}{by}{_origin(x.origin, domain)}"
+    params = domain.effects[x.effect].params
+    shown = ["_" if isinstance(v, Wild) else unparse_value(v, t) for (_, t), v in zip(params, x.args, strict=True)]
+    return f"doubt {x.effect}({', '.join(shown)}){by}{_origin(x.origin, domain)}"
 
 
 def _goal(g: Goal, names: Names) -> str:

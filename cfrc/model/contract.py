@@ -1,7 +1,7 @@
 """Turns what was accepted, done and asked into the residual contract z = (B, K, U, E, O, S, A, P, h).
 
 ``semantics.md`` §1. A contract is frozen: immutable, and named by the SHA-256 of its canonical JSON. All values in
-facts, kept and in-doubt effects are concrete; only obligations and scope hold expressions (over contract names,
+facts and kept effects are concrete; only obligations and scope hold expressions (over contract names,
 fluents, existentials and the receipts of other obligations).
 """
 
@@ -14,6 +14,7 @@ from typing import Literal
 
 from cfrc.model.domain import Domain
 from cfrc.model.expr import Expr
+from cfrc.model.footprint import Wild
 from cfrc.model.types import Type
 from cfrc.model.values import Value
 from cfrc.source import Span
@@ -81,10 +82,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """An in-doubt effect instance of U. ``call`` is the (tool, arguments) that may have produced it, when given."""
+    """An in-doubt effect instance of U; ``_`` (:data:`cfrc.model.footprint.WILD`) is an argument that nobody knows.
+    ``call`` is the (tool, arguments) that may have produced it, when given."""
 
     effect: str
-    args: tuple[Value, ...]
+    args: tuple[Value | Wild, ...]
     origin: Origin | None
     call: tuple[str, tuple[tuple[str, Value], ...]] | None = None
     span: Span | None = field(default=None, compare=False, repr=False)

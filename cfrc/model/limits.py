@@ -44,17 +44,17 @@ def amount(limit: Limit, instance: Pattern, env: Env) -> int | Fraction | None:
 
 @dataclass(slots=True)
 class Total:
-    """The running total of one limit."""
+    """The running total of one limit. ``unknown`` counts what nobody knows the amount of."""
 
     limit: Limit
     value: int | Fraction = 0
-    unknown: bool = False
+    unknown: int = 0
 
     def add(self, instance: Pattern, env: Env, sign: int = 1) -> bool:
         """Adds (or takes back) an instance; says whether it mattered to this limit."""
         found = amount(self.limit, instance, env)
         if found is None:
-            self.unknown = True
+            self.unknown += sign
             return True
         self.value += sign * found
         return found != 0
@@ -62,4 +62,4 @@ class Total:
     @property
     def exceeded(self) -> bool:
         bound = self.limit.bound
-        return self.unknown or not isinstance(bound, int | Fraction) or self.value > bound
+        return self.unknown > 0 or not isinstance(bound, int | Fraction) or self.value > bound

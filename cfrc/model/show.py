@@ -26,6 +26,7 @@ from cfrc.model.expr import (
     Outcome,
     Var,
 )
+from cfrc.model.footprint import Wild
 from cfrc.model.types import BagOf, Enum, ListOf, MapOf, Optional, RecordOf, Type
 from cfrc.model.values import Bag, Map, Record, Value
 
@@ -120,12 +121,13 @@ def _list(items: tuple[Value, ...], type_: Type | None) -> str:
     return "[" + ", ".join(show_value(v, item) for v in items) + "]"
 
 
-def show_instance(name: str, args: tuple[Value, ...], params: tuple[tuple[str, Type], ...] = ()) -> str:
+def show_instance(name: str, args: tuple[Value | Wild, ...], params: tuple[tuple[str, Type], ...] = ()) -> str:
     """An effect or fluent instance: ``paid("INV-42", 120.0)``; a fluent without parameters is its bare name."""
     if not args:
         return name
     types = [t for _, t in params] if len(params) == len(args) else [None] * len(args)
-    return f"{name}({', '.join(show_value(a, t) for a, t in zip(args, types, strict=True))})"
+    shown = ("_" if isinstance(a, Wild) else show_value(a, t) for a, t in zip(args, types, strict=True))
+    return f"{name}({', '.join(shown)})"
 
 
 def show_expr(expr: Expr) -> str:

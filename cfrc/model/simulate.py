@@ -17,8 +17,9 @@ from cfrc.model.canon import default_value, has_type
 from cfrc.model.contract import Contract
 from cfrc.model.evaluate import Env, Undefined, evaluate
 from cfrc.model.expr import Apply, Expr, Field, Lit, NodeResult, Var, conjuncts, walk
+from cfrc.model.footprint import Wild
 from cfrc.model.graph import Call, Proposal
-from cfrc.model.instances import Instance
+from cfrc.model.instances import Instance, Pattern
 from cfrc.model.machine import Machine, Step
 from cfrc.model.matching import collect
 from cfrc.model.plan import Plan, prepare
@@ -224,10 +225,12 @@ def mentioned(plan: Plan) -> Pool:
         for a, (_, t) in zip(fact.args, declared.params, strict=True):
             collect(pool, a, t)
         collect(pool, fact.value, declared.type)
-    identities = [(k.effect, k.args) for k in contract.kept] + [(d.effect, d.args) for d in contract.doubts]
-    for effect, args in identities:
-        for a, (_, t) in zip(args, contract.domain.effects[effect].params, strict=True):
-            collect(pool, a, t)
+    patterns: list[Pattern] = [(k.effect, k.args) for k in contract.kept]
+    patterns += [(d.effect, d.args) for d in contract.doubts]
+    for effect, said in patterns:
+        for value, (_, t) in zip(said, contract.domain.effects[effect].params, strict=True):
+            if not isinstance(value, Wild):
+                collect(pool, value, t)
     for entry in plan.nodes.values():
         for p, e, _ in entry.args:
             for lit in walk(e):

@@ -15,6 +15,7 @@ from cfrc.model.run import Run
 from cfrc.model.scope import fluents_read
 from cfrc.model.show import show_instance, show_value
 from cfrc.model.state import InDoubt
+from cfrc.model.values import Value
 
 
 def judge_tool(run: Run, step: Step) -> None:
@@ -130,8 +131,8 @@ def _limits(run: Run, step: Step, found: Instances) -> None:
     settled = [
         d
         for d in run.machine.state.doubts
-        if d.status == "?" and not any(isinstance(a, Wild) for a in d.args)
-        if any(d.effect == p[0] and matches(p[1], d.args) for p in found.refutes)
+        if d.status == "?" and (d.node is None or not any(isinstance(a, Wild) for a in d.args))
+        if any(d.effect == p[0] and _covers(p[1], d.args) for p in found.refutes)
     ]
     for total in run.totals:
         touched = False
@@ -141,6 +142,11 @@ def _limits(run: Run, step: Step, found: Instances) -> None:
             touched = total.add((d.effect, d.args), run.env, -1) or touched
         if touched and total.exceeded:
             run.report("SCP004", step.node, failing=_show_limit(total))
+
+
+def _covers(pattern: tuple[Value | Wild, ...], args: tuple[Value | Wild, ...]) -> bool:
+    """Whether a refutation is about every instance that a doubt may be."""
+    return all(isinstance(p, Wild) or p == a for p, a in zip(pattern, args, strict=True))
 
 
 def _order(run: Run, footprint: Footprint, found: Instances) -> None:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from cfrc.model.contract import Contract, Doubt, Fact, KeptEffect
+from cfrc.model.footprint import Wild
 from cfrc.model.values import Value
 from cfrc.verify.licences import licences_of
 from cfrc.verify.owed import references
@@ -35,7 +36,7 @@ class Frame:
         self._kept_by_key: dict[tuple[str, tuple[Key, ...]], list[tuple[KeptEffect, tuple[Key, ...]]]] = defaultdict(
             list
         )
-        self.doubts: dict[str, list[tuple[Doubt, tuple[Key, ...]]]] = defaultdict(list)
+        self.doubts: dict[str, list[tuple[Doubt, tuple[Key | None, ...]]]] = defaultdict(list)
         self.references = {o.name: references(o) for o in contract.obligations}
         self.licences = licences_of(terms, contract)
         for fact in contract.facts:
@@ -45,7 +46,7 @@ class Frame:
             self.kept[k.effect].append((k, args))
             self._kept_by_key[k.effect, self.project(k.effect, args)].append((k, args))
         for d in contract.doubts:
-            self.doubts[d.effect].append((d, self.key_of(d.effect, d.args)))
+            self.doubts[d.effect].append((d, self.pattern_of(d.effect, d.args)))
 
     def _fact(self, fact: Fact) -> None:
         fluent = self.domain.fluents[fact.fluent]
@@ -70,6 +71,15 @@ class Frame:
         if len(known) == len(args) and all(t.ground for a in known for t in a):
             return self._kept_by_key.get((effect, self.project(effect, known)), [])
         return own
+
+    def pattern_of(self, effect: str, values: Sequence[Value | Wild]) -> tuple[Key | None, ...]:
+        """The canonical key of an effect pattern; ``None`` for an argument that nobody knows."""
+        t = self.terms
+        params = self.domain.effects[effect].params
+        return tuple(
+            None if isinstance(v, Wild) else tuple(leaves(t, literal(t, v, want)))
+            for v, (_, want) in zip(values, params, strict=True)
+        )
 
     def key_of(self, effect: str, values: Sequence[Value]) -> tuple[Key, ...]:
         """The canonical key of an effect instance with concrete arguments."""

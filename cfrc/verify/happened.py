@@ -42,7 +42,7 @@ class Happened:
         """The receipt that caused or witnessed the identity, if it was not undone since."""
         return self.effects.get(identity) or self.witnessed.get(identity)
 
-    def in_doubt(self, identity: Identity) -> bool:
+    def in_doubt(self, identity: Pattern) -> bool:
         """Whether an unsettled receipt may have realized the identity, or undone it."""
         return identity in self.shaken or any(d[0] == identity[0] and matches(d[1], identity[1]) for d in self.doubts)
 
@@ -58,9 +58,10 @@ def distinct(ledger: Ledger) -> Iterator[tuple[int, Receipt]]:
                 yield position, entry
 
 
-def happened(ledger: Ledger, each: Callable[[World], None] | None = None) -> Happened:
-    """Replays the ledger. ``each`` is told the world at first and after every receipt."""
-    found = Happened(ledger, World(ledger.domain))
+def happened(ledger: Ledger, each: Callable[[World], None] | None = None, begun: Happened | None = None) -> Happened:
+    """Replays the ledger. ``each`` is told the world at first and after every receipt; ``begun`` is what had happened
+    before the ledger began: it is carried on in place."""
+    found = Happened(ledger, World(ledger.domain)) if begun is None else begun
     if each is not None:
         each(found.world)
     for step, (position, receipt) in enumerate(distinct(ledger)):

@@ -97,6 +97,13 @@ def missing(terms: Terms, name: str, t: ty.Type) -> Shape:
     return unknown(terms, t, lambda s, sort: terms.sym(sort, f"{name}{s}"))
 
 
+def covers(terms: Terms, pattern: Sequence[Key | None], instances: Sequence[Key | None]) -> Term:
+    """Whether every instance of the second pattern is one of the first."""
+    if any(x is not None and y is None for x, y in zip(pattern, instances, strict=True)):
+        return terms.false
+    return match(terms, pattern, instances)
+
+
 def match(terms: Terms, a: Sequence[Key | None], b: Sequence[Key | None]) -> Term:
     """Whether two argument tuples, possibly with wildcards, name the same instance."""
     parts = []

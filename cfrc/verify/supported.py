@@ -13,6 +13,7 @@ from time import perf_counter
 
 from cfrc.collector import collector_paused
 from cfrc.model.contract import Contract, Fact, KeptEffect, Obligation
+from cfrc.model.footprint import Wild
 from cfrc.model.graph import Proposal
 from cfrc.model.show import show_instance, show_value
 from cfrc.model.values import Value
@@ -130,7 +131,7 @@ def _facts(c: Contract) -> Iterator[Finding]:
 
 def _kept(c: Contract) -> Iterator[Finding]:
     """K holds no ``once`` key twice, nothing in K is in doubt, and nothing owed is in K."""
-    identities: dict[tuple[str, tuple[Value, ...]], KeptEffect] = {}
+    identities: dict[tuple[str, tuple[Value | Wild, ...]], KeptEffect] = {}
     keys: dict[tuple[str, tuple[Value, ...]], KeptEffect] = {}
     for k in c.kept:
         effect = c.domain.effects[k.effect]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Literal, cast
 
@@ -198,8 +199,16 @@ class _Reader:
         m = _members(j)
         by = _given(m, "by")
         call = self.call(_members(by)["tool"], _members(by).get("args")) if by is not None else None
+        said = self.call(m["effect"], m.get("args"))
+        unknown = tuple(
+            t.Arg(t.Wildcard(span=self.parts.span(n)), self.parts.name(n), span=self.parts.span(n))
+            for n in _items(m.get("any"))
+        )
         return t.DoubtItem(
-            self.call(m["effect"], m.get("args")), call, self.origin(m.get("from")), span=self.parts.span(j)
+            replace(said, args=(*(said.args or ()), *unknown)),
+            call,
+            self.origin(m.get("from")),
+            span=self.parts.span(j),
         )
 
     def owes(self, j: Json) -> t.OwesItem:

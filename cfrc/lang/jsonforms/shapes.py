@@ -97,6 +97,7 @@ class DoubtForm(Form):
 
     effect: Name
     args: Arguments
+    any: Annotated[list[Name], Field(description="the arguments that nobody knows")] = []
     by: CallForm | None = None
     from_: Annotated[OriginForm | None, Field(alias="from")] = None
 

@@ -30,6 +30,7 @@ from cfrc.model.contract import (
 )  # fmt: skip
 from cfrc.model.domain import Domain
 from cfrc.model.expr import Build, Expr, Field, Lit, NodeResult, Var
+from cfrc.model.footprint import Wild
 from cfrc.model.graph import Call, Proposal, Terminal
 from cfrc.model.ledger import Choice, Ledger, Receipt
 from cfrc.model.types import ANY, RecordOf, Type
@@ -129,9 +130,12 @@ def _fact(fact: Fact, domain: Domain) -> dict[str, Any]:
 
 
 def _doubt(doubt: Doubt, domain: Domain) -> dict[str, Any]:
-    form = {"effect": doubt.effect, "args": _instance(domain.effects[doubt.effect].params, doubt.args)}
+    params = domain.effects[doubt.effect].params
+    said = {n: to_json(v, t) for (n, t), v in zip(params, doubt.args, strict=True) if not isinstance(v, Wild)}
+    form: dict[str, Any] = {"effect": doubt.effect, "args": said}
+    unknown = [n for (n, _), v in zip(params, doubt.args, strict=True) if isinstance(v, Wild)]
     call = _call(*doubt.call, domain) if doubt.call is not None else None
-    return form | _trim({"by": call, "from": origin_to_json(doubt.origin, domain)})
+    return form | _trim({"any": unknown, "by": call, "from": origin_to_json(doubt.origin, domain)})
 
 
 def pattern_text(name: str, args: Iterable[str | Expr | None], names: Names) -> str:

@@ -33,6 +33,7 @@ from cfrc.model.contract import (
 )
 from cfrc.model.domain import Domain, Effect, Fluent
 from cfrc.model.expr import Expr, Lit
+from cfrc.model.footprint import WILD, Wild
 from cfrc.model.types import Enum, Type
 from cfrc.model.values import Value
 from cfrc.source import Span
@@ -186,11 +187,18 @@ class _Contract:
 
     def _values(self, pattern: t.Pattern, of: Effect | Fluent) -> tuple[Value, ...] | None:
         """The constant arguments of an effect or fluent instance; ``None`` after reporting what is wrong."""
-        found: list[Value] = []
+        found = self._pattern(pattern, of, wildcards=False)
+        return None if found is None else tuple(v for v in found if not isinstance(v, Wild))
+
+    def _pattern(self, pattern: t.Pattern, of: Effect | Fluent, wildcards: bool) -> tuple[Value | Wild, ...] | None:
+        """Constant arguments, with ``_`` where that is allowed; ``None`` after reporting what is wrong."""
+        found: list[Value | Wild] = []
         before = len(self.problems.found)
         bound = bind(self.problems, pattern.name, of.params, pattern.args or ())
         for name, type_ in of.params:
-            if name in bound:
+            if wildcards and isinstance(bound.get(name), t.Wildcard):
+                found.append(WILD)
+            elif name in bound:
                 try:
                     found.append(
                         constant(Resolver(self.problems), bound[name], type_, self.constants, f"argument `{name}`")
@@ -229,7 +237,7 @@ class _Contract:
 
     def _doubt(self, item: t.DoubtItem) -> None:
         effect = effect_named(item.effect.name, self.domain, self.problems)
-        args = self._values(item.effect, effect) if effect is not None else None
+        args = self._pattern(item.effect, effect, wildcards=True) if effect is not None else None
         call = None
         if item.call is not None:
             call = resolve_call(item.call, self.constants, self.problems)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from cfrc.model.contract import Limit
+from cfrc.model.footprint import Wild
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.paths import Paths
-from cfrc.verify.runs import Instance, Run, match
+from cfrc.verify.runs import Instance, Run, covers
 from cfrc.verify.shapes import Shape, as_term, equal, literal
 from cfrc.verify.terms import BOOL, INT, REAL, Term
 
@@ -65,6 +66,11 @@ def _share(paths: Paths, limit: Limit, shapes: tuple[Shape | None, ...], cond: T
     cond = t.and_(*parts)
     if cond is t.false:
         return None
+    if limit.amount is not None and any(
+        isinstance(p, str) and s is None for p, s in zip(limit.params, shapes, strict=True)
+    ):
+        # Nobody knows how much it was: as much as it takes.
+        return Share(pos, cond, t.sym(REAL, f"unknown amount of {limit.effect} at {pos}"))
     amount = t.const(INT, 1) if limit.amount is None else t.to_real(as_term(t, ev.plain(ev.eval(limit.amount))))
     return Share(pos, t.and_(cond, ev.defined()), amount)
 
@@ -77,13 +83,16 @@ def _frozen(paths: Paths, limit: Limit) -> Iterator[Frozen]:
     for source, doubted in sources:
         if source.effect != limit.effect:
             continue
-        shapes = tuple(literal(t, v, want) for v, (_, want) in zip(source.args, params, strict=True))
+        shapes = tuple(
+            None if isinstance(v, Wild) else literal(t, v, want)
+            for v, (_, want) in zip(source.args, params, strict=True)
+        )
         share = _share(paths, limit, shapes, t.true, -1)
         if share is None:
             continue
-        key = paths.frame.key_of(source.effect, source.args)
+        key = paths.frame.pattern_of(source.effect, source.args)
         refuters = tuple(
-            (r.pos, t.and_(r.cond, match(t, r.args, key)))
+            (r.pos, t.and_(r.cond, covers(t, r.args, key)))
             for run in (paths.runs if doubted else ())
             for r in run.refutes
             if r.effect == limit.effect

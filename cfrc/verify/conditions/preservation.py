@@ -16,7 +16,7 @@ from cfrc.source import Span
 from cfrc.verify.condition import Condition, Conditions, few, spans
 from cfrc.verify.frame import Key
 from cfrc.verify.paths import Paths
-from cfrc.verify.runs import Instance, Run, match
+from cfrc.verify.runs import Instance, Run, covers, match
 from cfrc.verify.shapes import equal, literal
 from cfrc.verify.terms import Term
 
@@ -31,9 +31,9 @@ def conditions(paths: Paths) -> Conditions:
         for c in run.causes:
             for k, key in paths.frame.kept_like(c.effect, c.args):
                 yield from _repeats_kept(paths, run, c, key, k.span)
-            for d, key in doubts.get(c.effect, ()):
+            for d, pattern in doubts.get(c.effect, ()):
                 retry = _idempotent_retry(paths, run, d)
-                yield from _repeats_doubt(paths, run, c, key, paths.terms.true, -1, retry, d.span)
+                yield from _repeats_doubt(paths, run, c, pattern, paths.terms.true, -1, retry, d.span)
             for r in residues[c.effect]:
                 if r.pos != run.pos and not paths.order.anc[r.pos] >> run.pos & 1:
                     retry = _same_call(paths, run, paths.runs[r.pos])
@@ -116,7 +116,7 @@ def _repeats_doubt(
         return
     mask = paths.order.anc[run.pos]
     refuted = [
-        t.and_(r.cond, match(t, r.args, key))
+        t.and_(r.cond, covers(t, r.args, key))
         for p in range(since + 1, run.pos)
         if mask >> p & 1 and (since < 0 or paths.order.anc[p] >> since & 1)
         for r in paths.runs[p].refutes

@@ -20,7 +20,7 @@ from cfrc.verify.condition import Condition, Conditions, Family
 from cfrc.verify.decode import View, scenario
 from cfrc.verify.paths import Paths
 from cfrc.verify.replay import Confirmed, confirm, story
-from cfrc.verify.shrink import shrink
+from cfrc.verify.shrink import Shrinker
 from cfrc.verify.terms import Term
 
 PRE_CALL = frozenset({"AUT002", "AUT003", "AUT004", "AUT005", "BND001", "BND002", "DEP003", "DEP004"})
@@ -51,7 +51,11 @@ class Decider:
     solved: int = 0
     core: set[int] = field(default_factory=set)
     """Ids of the assumption terms that proofs needed."""
+    shrinker: Shrinker = field(init=False)
     _session: Session | None = None
+
+    def __post_init__(self) -> None:
+        self.shrinker = Shrinker(self.paths, self.today)
 
     @property
     def session(self) -> Session:
@@ -162,7 +166,7 @@ class Decider:
             if c.family is not None:
                 c.family.undecided += 1
             return _undecided(c, "the solver's counterexample could not be replayed on concrete values")
-        found, idle = shrink(self.paths, c, found, self.today)
+        found, idle = self.shrinker.shrink(c, found)
         message = c.message
         if c.family is not None:
             c.family.refuted = True

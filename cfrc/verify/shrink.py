@@ -1,6 +1,7 @@
 """Turns a confirmed counterexample into a smaller one: events and values that do not matter go.
 
-Every smaller run is replayed too. How many are tried is bounded, by number and by the events that they have together.
+Every smaller run is replayed too. How many are tried is bounded, by number and by the events that they have together,
+for one counterexample and for all of an admission.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import islice
 
 from cfrc.model import types as ty
 from cfrc.model.canon import default_value
+from cfrc.model.scenario import Event
 from cfrc.model.values import Record, Value, record
 from cfrc.verify.condition import Condition
 from cfrc.verify.paths import Paths
@@ -27,70 +29,114 @@ SHRINK_STEPS = 200
 SHRINK_EVENTS = 10_000
 """Events that these replays may have together: a long run is tried less often."""
 
+ALL_EVENTS = 60_000
+"""Events that the replays of one admission may have together; what is found after that is shown as it is."""
+
 MOST_VARIATIONS = 24
 """Other values of one receipt that are tried to see whether it matters."""
 
 
-def shrink(
-    paths: Paths, condition: Condition, found: Confirmed, today: date | None = None
-) -> tuple[Confirmed, set[str]]:
-    """A smaller run that still goes wrong the same way, and the nodes whose values do not matter."""
-    found = _shorter(paths, condition, found, today) if condition.step is not None else found
-    found = _plainest(paths, condition, found, today)
-    return found, _idle(paths, condition, found, today)
+class Shrinker:
+    """Makes the counterexamples of one admission smaller, as long as there is something left to spend."""
 
+    def __init__(self, paths: Paths, today: date | None) -> None:
+        self.paths = paths
+        self.today = today
+        self._left = ALL_EVENTS
 
-def _budget(found: Confirmed) -> int:
-    return min(SHRINK_STEPS, SHRINK_EVENTS // max(1, len(found.scenario.events)))
+    def shrink(self, condition: Condition, found: Confirmed) -> tuple[Confirmed, set[str]]:
+        """A smaller run that still goes wrong the same way, and the nodes whose values do not matter."""
+        found = self._shorter(condition, found) if condition.step is not None else found
+        found = self._plainest(condition, found)
+        return found, self._idle(condition, found)
 
+    def _budget(self, found: Confirmed) -> int:
+        return min(SHRINK_STEPS, min(SHRINK_EVENTS, self._left) // max(1, len(found.scenario.events)))
 
-def _shorter(paths: Paths, condition: Condition, found: Confirmed, today: date | None) -> Confirmed:
-    """The same run without the events that it can do without, tried from the last on."""
-    budget = _budget(found)
-    events = list(found.scenario.events)
-    times = Counter(e.node for e in events)
-    awaited = 0
-    """The calls that some later event waits for: without them the run would be none."""
-    for i in range(len(events) - 1, -1, -1):
-        at = paths.order.position[events[i].node]
-        if not awaited >> at & 1 or times[events[i].node] > 1:
-            if budget <= 0:
-                break
-            budget -= 1
-            shorter = replace(found.scenario, events=tuple(events[:i] + events[i + 1 :]))
-            smaller = confirm(paths, condition, shorter, today)
-            if smaller is not None:
-                times[events[i].node] -= 1
-                found, events = smaller, list(smaller.scenario.events)
-                continue
-        awaited |= paths.order.anc[at]
-    return found
+    def _confirm(self, condition: Condition, found: Confirmed, events: list[Event]) -> Confirmed | None:
+        self._left -= len(events)
+        return confirm(self.paths, condition, replace(found.scenario, events=tuple(events)), self.today)
 
-
-def _plainest(paths: Paths, condition: Condition, found: Confirmed, today: date | None) -> Confirmed:
-    """The same run with the plainest values that still go wrong, so that it does not depend on which model the solver
-    happened to find: the first enum member, false, absent, 0 or 1, tried leaf by leaf in a fixed order."""
-    budget = _budget(found)
-    for index in range(len(found.scenario.events)):
-        run = paths.run_of(found.scenario.events[index].node)
-        if run is None or run.tool is None or found.scenario.events[index].outcome not in ("ok", "poll"):
-            continue
-        for path, t in list(_leaves(run.tool.result, ())):
-            for value in _plain_values(t):
-                event = found.scenario.events[index]
-                changed = _put(event.result, path, value)
-                if changed is None or budget <= 0:
-                    continue
-                if changed == event.result:
+    def _shorter(self, condition: Condition, found: Confirmed) -> Confirmed:
+        """The same run without the events that it can do without, tried from the last on."""
+        budget = self._budget(found)
+        order = self.paths.order
+        events = list(found.scenario.events)
+        times = Counter(e.node for e in events)
+        awaited = 0
+        """The calls that some later event waits for: without them the run would be none."""
+        for i in range(len(events) - 1, -1, -1):
+            at = order.position[events[i].node]
+            if not awaited >> at & 1 or times[events[i].node] > 1:
+                if budget <= 0:
                     break
                 budget -= 1
-                events = list(found.scenario.events)
-                events[index] = replace(event, result=changed)
-                simpler = confirm(paths, condition, replace(found.scenario, events=tuple(events)), today)
-                if simpler is not None:
-                    found = simpler
-                    break
-    return found
+                smaller = self._confirm(condition, found, events[:i] + events[i + 1 :])
+                if smaller is not None:
+                    times[events[i].node] -= 1
+                    found, events = smaller, list(smaller.scenario.events)
+                    continue
+            awaited |= order.anc[at]
+        return found
+
+    def _plainest(self, condition: Condition, found: Confirmed) -> Confirmed:
+        """The same run with the plainest values that still go wrong, so that it does not depend on which model the
+        solver happened to find: the first enum member, false, absent, 0 or 1, tried leaf by leaf in a fixed order."""
+        budget = self._budget(found)
+        for index in range(len(found.scenario.events)):
+            run = self.paths.run_of(found.scenario.events[index].node)
+            if run is None or run.tool is None or found.scenario.events[index].outcome not in ("ok", "poll"):
+                continue
+            for path, t in list(_leaves(run.tool.result, ())):
+                for value in _plain_values(t):
+                    event = found.scenario.events[index]
+                    changed = _put(event.result, path, value)
+                    if changed is None or budget <= 0:
+                        continue
+                    if changed == event.result:
+                        break
+                    budget -= 1
+                    simpler = self._confirm(condition, found, _with(found, index, changed))
+                    if simpler is not None:
+                        found = simpler
+                        break
+        return found
+
+    def _idle(self, condition: Condition, found: Confirmed) -> set[str]:
+        """The nodes whose results do not matter: at once where no formula mentions them, else tried. Those beyond the
+        budget count as if they did."""
+        paths = self.paths
+        budget = self._budget(found)
+        mentioned = _unknowns([condition.bad, *paths.assume(paths.everything)])
+        idle = set()
+        for i, e in enumerate(found.scenario.events):
+            run = paths.run_of(e.node)
+            if run is None or run.tool is None or run.result is None or e.outcome not in ("ok", "poll"):
+                continue
+            if mentioned.isdisjoint(_unknowns(leaves(paths.terms, run.result))):
+                idle.add(e.node)
+            elif budget > 0:
+                others = list(islice(variations(run.tool.result, e.result), MOST_VARIATIONS))
+                budget -= len(others)
+                if not any(self._goes_right(condition, found, i, other) for other in others):
+                    idle.add(e.node)
+        return idle
+
+    def _goes_right(self, condition: Condition, found: Confirmed, index: int, result: Value) -> bool:
+        """Whether the run would go right, or never get there, if the call at ``index`` returned this instead."""
+        events = _with(found, index, result)
+        self._left -= len(events)
+        trace = self.paths.replay(replace(found.scenario, events=tuple(events)), self.today)
+        if trace.legal:
+            return not any(same(condition, v) for v in trace.violations)
+        return trace.problem is not None and "until" in trace.problem
+
+
+def _with(found: Confirmed, index: int, result: Value) -> list[Event]:
+    """The events of a run, one of them with another result."""
+    events = list(found.scenario.events)
+    events[index] = replace(events[index], result=result)
+    return events
 
 
 def _leaves(t: ty.Type, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], ty.Type]]:
@@ -129,26 +175,6 @@ def _put(value: Value, path: tuple[str, ...], leaf: Value) -> Value | None:
     return record({**dict(value.items), path[0]: inner})
 
 
-def _idle(paths: Paths, condition: Condition, found: Confirmed, today: date | None) -> set[str]:
-    """The nodes whose results do not matter: at once where no formula mentions them, else tried. Those beyond the
-    budget count as if they did."""
-    budget = _budget(found)
-    mentioned = _unknowns([condition.bad, *paths.assume(paths.everything)])
-    idle = set()
-    for i, e in enumerate(found.scenario.events):
-        run = paths.run_of(e.node)
-        if run is None or run.tool is None or run.result is None or e.outcome not in ("ok", "poll"):
-            continue
-        if mentioned.isdisjoint(_unknowns(leaves(paths.terms, run.result))):
-            idle.add(e.node)
-        elif budget > 0:
-            others = list(islice(variations(run.tool.result, e.result), MOST_VARIATIONS))
-            budget -= len(others)
-            if not any(_goes_right(paths, condition, found, i, other, today) for other in others):
-                idle.add(e.node)
-    return idle
-
-
 def _unknowns(terms: Iterable[Term]) -> set[Term]:
     """The unknowns in terms and what they are made of."""
     stack, seen = list(terms), set()
@@ -158,18 +184,6 @@ def _unknowns(terms: Iterable[Term]) -> set[Term]:
             seen.add(t)
             stack.extend(t.args)
     return {t for t in seen if t.op in ("sym", "app")}
-
-
-def _goes_right(
-    paths: Paths, condition: Condition, found: Confirmed, index: int, result: Value, today: date | None
-) -> bool:
-    """Whether the run would go right, or never get there, if the call at ``index`` returned this instead."""
-    events = list(found.scenario.events)
-    events[index] = replace(events[index], result=result)
-    trace = paths.replay(replace(found.scenario, events=tuple(events)), today)
-    if trace.legal:
-        return not any(same(condition, v) for v in trace.violations)
-    return trace.problem is not None and "until" in trace.problem
 
 
 def variations(t: ty.Type, value: Value) -> Iterator[Value]:

@@ -21,6 +21,7 @@ from cfrc.handoff.retell import Opening, Retelling, opening
 from cfrc.handoff.session import Session, Trouble
 from cfrc.handoff.tools import Answer, Tools, as_tools
 from cfrc.lang.canonical import digest
+from cfrc.lang.jsonforms.digests import contract_digest
 from cfrc.model.contract import Contract
 from cfrc.model.graph import Call, Proposal
 from cfrc.model.ledger import Ledger
@@ -93,6 +94,7 @@ def run(
     journal. Raises :class:`~cfrc.handoff.journal.JournalError` when the journal cannot be used, before any call.
     """
     settings = settings or Settings()
+    contract = replace(contract, digest=contract_digest(contract))
     verdict = _admit(contract, proposal, budget, today)
     if verdict.status is not Status.ADMITTED:
         idle = verdict.status in (Status.COMPLETE, Status.FRESH)

@@ -16,6 +16,12 @@ _ESCAPES |= {chr(c): f"\\u{c:04x}" for c in range(32) if chr(c) not in _ESCAPES}
 _TABLE = {ord(c): s for c, s in _ESCAPES.items()}
 
 
+class Ready(str):
+    """A part that is canonical text already, and is written as it is."""
+
+    __slots__ = ()
+
+
 def canonical_json(value: Any) -> str:
     """The RFC 8785 text of a JSON value (``tuple`` stands for ``list``, integers for numbers).
 
@@ -44,6 +50,8 @@ def _write(value: Any, out: list[str]) -> None:
             out.append(str(value))
         case float():
             out.append(_number(value))
+        case Ready():
+            out.append(value)
         case str():
             out.append(_string(value))
         case list() | tuple():
@@ -72,7 +80,7 @@ def _utf16(key: str) -> bytes:
 
 
 def _string(text: str) -> str:
-    if any("\ud800" <= c <= "\udfff" for c in text):
+    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
         raise ValueError("a lone surrogate has no canonical JSON text")
     return '"' + text.translate(_TABLE) + '"'
 

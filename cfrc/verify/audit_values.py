@@ -106,6 +106,13 @@ def _holds(result: Value, path: tuple[str, ...], n: Name) -> bool:
 def _at(result: Value, path: tuple[str, ...]) -> Iterator[Value]:
     if not path:
         yield result
+        match result:
+            case Map(items):
+                for _, v in items:
+                    yield from _at(v, path)
+            case tuple() | Bag():
+                for v in result:
+                    yield from _at(v, path)
         return
     match result:
         case Record() if path[0] in result:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from cfrc.lang import scalars
-from cfrc.lang.canonical import canonical_json, digest
+from cfrc.lang.canonical import Ready, canonical_json, digest
 from cfrc.lang.jsonforms.write import contract_to_json
 from cfrc.model.contract import Contract
 from cfrc.model.domain import Domain
@@ -52,15 +52,16 @@ def contract_digest(contract: Contract) -> str:
 
 def domain_digest(domain: Domain) -> str:
     """``sha256:…`` of everything that the domain declares."""
-    return digest(_content(domain))
+    return digest(_content(domain, {}))
 
 
 def _sorted(items: list[Any]) -> list[Any]:
     return sorted(items, key=canonical_json)
 
 
-def _content(x: Any) -> Any:
-    """A structural dump: class names, fields that take part in equality, exact values."""
+def _content(x: Any, seen: dict[int, Ready]) -> Any:
+    """A structural dump: class names, fields that take part in equality, exact values. Parts are text already; ``seen``
+    are those of objects that stand in many places (types)."""
     match x:
         case None | bool() | str():
             return x
@@ -73,14 +74,16 @@ def _content(x: Any) -> Any:
         case timedelta():
             return {"duration": scalars.show_duration(x)}
         case tuple() | list():
-            return [_content(i) for i in x]
+            return [_content(i, seen) for i in x]
         case Mapping():
-            return _sorted([[_content(k), _content(v)] for k, v in x.items()])
+            return _sorted([[_content(k, seen), _content(v, seen)] for k, v in x.items()])
     if is_dataclass(x):
+        if id(x) in seen:
+            return seen[id(x)]
         dump: dict[str, Any] = {"is": type(x).__name__}
         for f in fields(x):
             if f.compare:
-                value = _content(getattr(x, f.name))
+                value = _content(getattr(x, f.name), seen)
                 dump[f.name] = _sorted(value) if f.name in _UNORDERED_CLAUSES and isinstance(value, list) else value
-        return dump
+        return seen.setdefault(id(x), Ready(canonical_json(dump)))
     raise TypeError(f"no content form for {type(x).__name__}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
+from cfrc.verify.quantified import Quantified, Quantifiers, generic_row, row_type
 from cfrc.verify.shapes import Items, Scalar, Shape, as_term, default, sort_of
 from cfrc.verify.terms import INT, REAL, Term, Terms
 
@@ -30,6 +31,7 @@ RANGES: dict[ty.Type, tuple[int, int]] = {
     ty.DURATION: (timedelta.min // MICROSECOND, timedelta.max // MICROSECOND),
 }
 """The least and the largest value of a type, as numbers: a result outside is undefined."""
+ORDERED = frozenset({ty.INT, ty.DECIMAL, ty.DATE, ty.TIME, ty.DURATION})
 MOST_DIGITS = 1000
 """As in the concrete evaluator: rounding to more places is undefined."""
 
@@ -124,17 +126,34 @@ def _extreme(t: Terms, least: bool, xs: list[Term]) -> Term:
 
 
 def _extreme_of(ev: Evaluator, e: ex.Apply, coll: Shape) -> Shape:
-    """``min(xs)``: undefined for an empty collection, uninterpreted for an opaque one."""
+    """``min(xs)``: undefined for an empty collection; of an opaque one, some row that no other row is less than."""
     t = ev.terms
     if not isinstance(coll, Items):
         c = as_term(t, coll)
-        ev.define(t.le(t.const(INT, 1), t.app(INT, "len", (c,))))
-        return Scalar(t.app(sort_of(e.type), e.op, (c,)), e.type)
+        some = t.le(t.const(INT, 1), t.app(INT, "len", (c,)))
+        ev.define(some)
+        best = t.app(sort_of(e.type), e.op, (c,))
+        if ev.quantifiers is not None and e.type in ORDERED and row_type(coll.type) == e.type:
+            _is_extreme(ev.quantifiers, e.op == "min", best, c, coll.type, some)
+        return Scalar(best, e.type)
     found = [as_term(t, ev.plain(x)) for x in (coll.items if coll.keys is None else coll.keys)]
     if not found:
         ev.define(t.false)
         return default(t, e.type)
     return Scalar(_extreme(t, e.op == "min", found), e.type)
+
+
+def _is_extreme(q: Quantifiers, least: bool, best: Term, c: Term, of: ty.Type, some: Term) -> None:
+    """What is known of the least (or greatest) row of an opaque collection that has ``some`` row."""
+    t = q.terms
+    row, inside = generic_row(t, c, of, f"row of {best.id}")
+
+    def bounds(row: Shape) -> Term:
+        x = as_term(t, row)
+        return t.le(best, x) if least else t.le(x, best)
+
+    if q.fact(t.implies(some, t.and_(inside, t.eq(as_term(t, row), best)))):
+        q.add(Quantified("each", some, c, of, bounds))
 
 
 def _round(ev: Evaluator, x: Term, digits: Term) -> Term:

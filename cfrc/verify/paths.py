@@ -22,7 +22,7 @@ from cfrc.verify.frame import Frame
 from cfrc.verify.order import Order, arrange, mentioned
 from cfrc.verify.quantified import Quantifiers
 from cfrc.verify.runs import Instance, Read, Run, failures
-from cfrc.verify.shapes import Shape
+from cfrc.verify.shapes import Items, Shape
 from cfrc.verify.state import World
 from cfrc.verify.symbolic import Evaluator
 from cfrc.verify.terms import Term, Terms
@@ -47,6 +47,8 @@ class Paths:
         self._replayer: Replayer | None = None
         self.results: dict[str, Shape] = {}
         self.runs: list[Run] = []
+        self.expected: list[tuple[int, int, Items]] = []
+        """(position, term, rows): after the call at the position has succeeded, a collection has just these rows."""
         self.handled = _handled(proposal)
         self.restrictive = 0
         """The positions whose receipts or continuation are constrained at all."""
@@ -67,6 +69,7 @@ class Paths:
         ev = Evaluator(self.terms, self.names, results=self.results, outcome=self.outcome)
         ev.constants = self.frame.constants
         ev.quantifiers = self.quantifiers
+        ev.known = {term: rows for pos, term, rows in self.expected if mask >> pos & 1}
 
         def read(name: str, args: tuple[Shape, ...]) -> Shape:
             typed, ok = self.world.typed(name, args)

@@ -47,10 +47,12 @@ class Quantifiers:
         if q.kind != "each":
             self._witness(q)
 
-    def fact(self, axiom: Term) -> None:
-        """Adds something that holds of every value there is."""
-        if all(axiom is not known for known in self.axioms):
+    def fact(self, axiom: Term) -> bool:
+        """Adds something that holds of every value there is; whether it is new."""
+        new = all(axiom is not known for known in self.axioms)
+        if new:
             self._emit(axiom)
+        return new
 
     def instantiate(self) -> None:
         """Adds the axioms for every row that the terms made so far read."""
@@ -87,7 +89,7 @@ class Quantifiers:
 
     def _nth(self, q: Quantified, i: Term) -> tuple[Shape, Term]:
         t = self.terms
-        row = unknown(t, _item(q.type), lambda s, sort: t.app(sort, f"nth{s}", (q.source, i)))
+        row = unknown(t, row_type(q.type), lambda s, sort: t.app(sort, f"nth{s}", (q.source, i)))
         size = t.app(INT, "len", (q.source,))
         return row, t.and_(t.le(t.const(INT, 0), i), t.le(i, size, strict=True))
 
@@ -103,7 +105,7 @@ class Quantifiers:
                 yield self._nth(q, i)
         for a in apps:
             if a.data == "has":
-                yield from_leaves(_item(q.type), iter(a.args[1:])), a
+                yield from_leaves(row_type(q.type), iter(a.args[1:])), a
 
 
 def generic_row(t: Terms, source: Term, of: ty.Type, tag: str) -> tuple[Shape, Term]:
@@ -113,11 +115,12 @@ def generic_row(t: Terms, source: Term, of: ty.Type, tag: str) -> tuple[Shape, T
         row = unknown(t, of.item, lambda s, sort: t.app(sort, f"nth{s}", (source, at)))
         size = t.app(INT, "len", (source,))
         return row, t.and_(t.le(t.const(INT, 0), at), t.le(at, size, strict=True))
-    row = unknown(t, _item(of), lambda s, sort: t.sym(sort, tag + s))
+    row = unknown(t, row_type(of), lambda s, sort: t.sym(sort, tag + s))
     return row, t.app(BOOL, "has", (source, *leaves(t, row)))
 
 
-def _item(t: ty.Type) -> ty.Type:
+def row_type(t: ty.Type) -> ty.Type:
+    """The type of a list's or bag's elements, or of a map's keys."""
     match t:
         case ty.ListOf(i) | ty.BagOf(i):
             return i

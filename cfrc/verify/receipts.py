@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cfrc.model import expr as ex
+from cfrc.model import types as ty
 from cfrc.model.domain import FluentClause
 from cfrc.verify.clauses import clause_evaluator, writes
 from cfrc.verify.condition import positions
+from cfrc.verify.order import mentioned
 from cfrc.verify.quantified import Quantified
 from cfrc.verify.runs import Read, Run, match
-from cfrc.verify.shapes import Scalar, Shape, equal
+from cfrc.verify.shapes import Items, Scalar, Shape, equal
 from cfrc.verify.state import Write
 from cfrc.verify.terms import BOOL, Term
 
@@ -156,6 +158,18 @@ def _consistent(paths: Paths, run: Run, mask: int, other: Run | None = None) -> 
                     yield t.not_(t.and_(r.cond, w.cond, match(t, r.args, w.args), t.not_(t.or_(*caused))))
 
 
+def _expected(paths: Paths, run: Run, e: ex.Expr) -> None:
+    """Whoever reads the call's result knows that it is as expected: notes the collections that have known rows then."""
+    for c in ex.conjuncts(e):
+        if isinstance(c, ex.Apply) and c.op == "==":
+            ev = paths.evaluator(run.pos, paths.order.anc[run.pos], run.pos)
+            for one, other in (c.args, tuple(reversed(c.args))):
+                if isinstance(one.type, ty.ListOf | ty.BagOf | ty.MapOf) and run.call.id in mentioned(one):
+                    left, right = ev.eval(one), ev.plain(ev.eval(other))
+                    if isinstance(left, Scalar) and isinstance(right, Items) and left.type == right.type:
+                        paths.expected.append((run.pos, left.term.id, right))
+
+
 def continuation(paths: Paths, run: Run) -> None:
     """``until`` and ``expect`` hold, and are defined, in every run that goes on; a handled failure may be theirs."""
     t, call = paths.terms, run.call
@@ -164,6 +178,8 @@ def continuation(paths: Paths, run: Run) -> None:
         if e is not None:
             ev = paths.evaluator(run.pos, paths.order.anc[run.pos], run.pos)
             parts.append(ev.total(e))
+            if call.id not in paths.handled:  # where a failure is handled, the receipt may be another one
+                _expected(paths, run, e)
             if e is call.until:
                 run.until = parts[-1]
             run.arg_musts.extend((n, t.and_(run.happened, p)) for n, p in ev.musts if n != call.id)

@@ -19,6 +19,7 @@ from cfrc.verify.containers import build, collection, comprehension, index, memb
 from cfrc.verify.quantified import Quantifiers
 from cfrc.verify.shapes import (
     Fields,
+    Items,
     Maybe,
     Scalar,
     Shape,
@@ -53,6 +54,8 @@ class Evaluator:
     fluent: ReadFluent = no_fluents
     discharges: Mapping[str, Shape] = field(default_factory=dict)
     quantifiers: Quantifiers | None = None
+    known: Mapping[int, Items] = field(default_factory=dict)
+    """Opaque collections, by term, that an expectation before has equated with literal ones."""
     path: list[Term] = field(default_factory=list)
     defs: list[Term] = field(default_factory=list)
     musts: list[tuple[str, Term]] = field(default_factory=list)
@@ -81,11 +84,12 @@ class Evaluator:
             self.defs.append(self.terms.implies(self.terms.and_(*self.path), cond))
 
     def plain(self, shape: Shape) -> Shape:
-        """The value of an optional, which is thereby expected to be present."""
+        """The value of an optional, which is thereby expected to be present; the rows of a collection that are
+        known."""
         while isinstance(shape, Maybe):
             self.define(shape.present)
             shape = shape.value
-        return shape
+        return self.known.get(shape.term.id, shape) if self.known and isinstance(shape, Scalar) else shape
 
     def as_type(self, shape: Shape, wanted: ty.Type) -> Shape:
         """The shape as a value of the wanted type; a required presence is expected."""

@@ -29,8 +29,29 @@ CASES = {
     "a day that is read": ("l = look(trip: t)\n", "l.now", "1", "5", "DEP004"),
     "the least of a list that is read": ("l = look(trip: t)\n", '"2026-01-02"', "min(l.left)", "5", "DEP004"),
     "the least of a list, as expected": (
-        # right would be `admitted`, but nothing is known of the least of an opaque list
-        "l = look(trip: t) expect min(l.left) >= 1\n", '"2026-01-02"', "min(l.left)", "5", "undecided",
+        "l = look(trip: t) expect min(l.left) >= 1\n", '"2026-01-02"', "min(l.left)", "5", "admitted",
+    ),
+    "one of a list whose least is as expected": (
+        "l = look(trip: t) expect min(l.left) >= 1\n", '"2026-01-02"', "l.left[0]", "5", "admitted",
+    ),
+    "the greatest of a list whose least is as expected": (
+        "l = look(trip: t) expect min(l.left) >= 1\n", '"2026-01-02"', "max(l.left)", "5", "admitted",
+    ),
+    "the greatest of a list whose first is as expected": (
+        "l = look(trip: t) expect l.left[0] >= 1\n", '"2026-01-02"', "max(l.left)", "5", "admitted",
+    ),
+    "the least of a list whose first is as expected": (
+        "l = look(trip: t) expect l.left[0] >= 1\n", '"2026-01-02"', "min(l.left)", "5", "DEP004",
+    ),
+    "the least of a list whose greatest is as expected": (
+        "l = look(trip: t) expect max(l.left) >= 1\n", '"2026-01-02"', "min(l.left)", "5", "DEP004",
+    ),
+    "the least of a list that holds one, at most": (
+        "l = look(trip: t) expect 0 in l.left\n", '"2026-01-02"', "min(l.left)", "5", "DEP004",
+    ),
+    "the least of the prices": (
+        # right would be an admission
+        "l = look(trip: t) expect max(values(l.price)) <= 10\n", '"2026-01-02"', "1", "min(values(l.price))", "undecided",
     ),
     "the first of a list, as expected": (
         "l = look(trip: t) expect l.left[0] >= 1\n", '"2026-01-02"', "l.left[0]", "5", "admitted",

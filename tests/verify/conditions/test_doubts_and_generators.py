@@ -88,9 +88,39 @@ ROWS = {
     ),
     "no rows": ("s = split(rows: [])\ndone", "COV001 EVD004"),
     "rows of a receipt": ("r = parts(acct: acct)\ns = split(rows: r.rows)\ndone", "COV001 EVD004 PRS002"),
-    "rows of a receipt, one of them as expected": (
-        # right, but out of reach: an opaque collection is looked at through rows of its own
-        "r = parts(acct: acct) expect r.rows == [{ card: c1, amount: 5 }]\ns = split(rows: r.rows)\ndone", "undecided",
+    "rows of a receipt, as expected": (
+        "r = parts(acct: acct) expect r.rows == [{ card: c1, amount: 5 }]\ns = split(rows: r.rows)\ndone", "admitted",
+    ),
+    "rows of a receipt, as expected the other way round": (
+        "r = parts(acct: acct) expect [{ card: c1, amount: 5 }] == r.rows and true\ns = split(rows: r.rows)\ndone",
+        "admitted",
+    ),
+    "rows of a receipt, as expected, and the same card again": (
+        "r = parts(acct: acct) expect r.rows == [{ card: c1, amount: 5 }]\ns = split(rows: r.rows)\n"
+        "t = one(card: c1, amount: 5) after s\ndone", "PRS002",
+    ),
+    "rows of a receipt, as expected, twice one card": (
+        "r = parts(acct: acct) expect r.rows == [{ card: c1, amount: 5 }, { card: c1, amount: 5 }]\n"
+        "s = split(rows: r.rows)\ndone", "PRS002",
+    ),
+    "rows of a receipt, expected to be none": (
+        "r = parts(acct: acct) expect r.rows == []\ns = split(rows: r.rows)\ndone", "COV001 EVD004",
+    ),
+    "rows of a receipt, as perhaps expected": (
+        "r = parts(acct: acct) expect r.rows == [{ card: c1, amount: 5 }] or r.rows == []\ns = split(rows: r.rows)\n"
+        "done", "undecided",  # right would be a refusal
+    ),
+    "rows of another receipt are as expected": (
+        "q = parts(acct: acct) expect q.rows == [{ card: c1, amount: 5 }]\nr = parts(acct: acct)\n"
+        "s = split(rows: r.rows)\ndone", "COV001 EVD004 PRS002",
+    ),
+    "rows of two receipts are the same": (
+        "q = parts(acct: acct) expect q.rows == [{ card: c1, amount: 5 }]\nr = parts(acct: acct) expect r.rows == q.rows\n"
+        "s = split(rows: r.rows)\ndone", "admitted",
+    ),
+    "rows of a receipt that failed": (
+        "r = parts(acct: acct) expect r.rows == [{ card: c1, amount: 5 }]\ns = split(rows: r.rows) when ok(r)\n"
+        "t = one(card: c1, amount: 5) when failed(r)\ndone", "undecided",  # right would be an admission
     ),
     "rows of a receipt that hold it, perhaps twice": (
         "r = parts(acct: acct) expect any(m.card == c1 and m.amount == 5 for m in r.rows)\n"

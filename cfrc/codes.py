@@ -22,8 +22,8 @@ KINDS: Mapping[str, str] = MappingProxyType({
     "CON": "support", "LED": "ledger", "INP": "files", "JSN": "json", "SYN": "syntax", "NAM": "names",
     "EXP": "expressions", "IMP": "imports",
 })  # fmt: skip
-"""The letters of a code, and the word for what it is about: a finding's kind where it has one. The codes of other letters
-go by the name of their file."""
+"""The letters of a code, and the word for what it is about: a finding's kind where it has one. The codes of other
+letters go by the name of their file."""
 
 _GROUP = re.compile(r"\n# [^\n]+\s*\Z")
 _HEADING = re.compile(r"^## (CFRC-[A-Z]+\d{3})\s+(\S.*)$", re.MULTILINE)

@@ -61,7 +61,7 @@ class View:
         return e.value if isinstance(e, Lit) else None
 
     def bound(self, call: Call, param: str, type_: Type) -> list[Name]:
-        """The bindings that govern an identifier argument (``semantics.md`` §3)."""
+        """The bindings that govern an identifier argument (``docs/semantics.md`` §3)."""
         fixed = [n for n in self.case.contract.names.values() if n.fixed]
         mine = [n for n in fixed if (call.tool, param) in n.targets]
         return mine + [n for n in fixed if not n.targets and n.type == type_ and isinstance(type_, Id)]

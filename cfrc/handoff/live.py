@@ -1,8 +1,9 @@
 """Turns an admitted plan and the answers of real tools, one by one, into the calls that are enabled next.
 
-It is the step machine of ``cfrc.model.machine`` (``semantics.md`` §2) where nobody knows the whole world: a fluent has
-a value only if the contract states one or a receipt has told it. What admission proved for every world needs no value.
-What a receipt says is held against everything that is known: one outside Res ends the run before its fields flow on.
+It is the step machine of ``cfrc.model.machine`` (``docs/semantics.md`` §2) where nobody knows the whole world: a
+fluent has a value only if the contract states one or a receipt has told it. What admission proved for every world
+needs no value. What a receipt says is held against everything that is known: one outside Res ends the run before its
+fields flow on.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Turns a write that nobody knows the outcome of into reads that settle it, and their receipts into an answer.
 
-``semantics.md`` §2, ``design.md`` §8: an in-doubt write is settled by a declared witness or refutation, never by trying
+``docs/semantics.md`` §2: an in-doubt write is settled by a declared witness or refutation, never by trying
 again. Only an effect that the call would certainly have had tells whether it took place, and only if it was not there
 before. All of them have to say the same: a call of which one effect is there and another is not was partly done.
 """

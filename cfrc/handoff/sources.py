@@ -57,7 +57,7 @@ class Found:
 
 
 def exempt(param: Param, type_: Type) -> bool:
-    """Whether a literal of this type needs no source (``semantics.md`` §3, grounding)."""
+    """Whether a literal of this type needs no source (``docs/semantics.md`` §3, grounding)."""
     return param.free or type_ in (TEXT, BOOL) or isinstance(type_, Enum) or param.type == TEXT
 
 

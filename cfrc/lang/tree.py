@@ -2,7 +2,7 @@
 
 The whole vocabulary can be had from here: names, types, expressions and traversal (:mod:`cfrc.lang.nodes`) and the
 parts of each declaration kind. Clauses whose order is free are stored in fields; where several of a kind are allowed,
-as a tuple in written order. Optional parts that were not written are ``None`` or empty. Syntax: ``design.md`` §4.
+as a tuple in written order. Optional parts that were not written are ``None`` or empty. Syntax: ``docs/language.md``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Turns a type into what it says about values: membership, default value, and the canonical form of a value.
 
-Canonical forms make identities comparable (``semantics.md`` §1): decimals normalized, bags unordered, identifier
+Canonical forms make identities comparable (``docs/semantics.md`` §1): decimals normalized, bags unordered, identifier
 spellings reduced by their type's declared normalizations.
 """
 

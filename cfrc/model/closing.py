@@ -1,4 +1,4 @@
-"""Turns END(T) into violations of coverage and evidence (``semantics.md`` §3)."""
+"""Turns END(T) into violations of coverage and evidence (``docs/semantics.md`` §3)."""
 
 from __future__ import annotations
 

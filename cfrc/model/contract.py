@@ -1,6 +1,6 @@
 """Turns what was accepted, done and asked into the residual contract z = (B, K, U, E, O, S, A, P, h).
 
-``semantics.md`` §1. A contract is frozen: immutable, and named by the SHA-256 of its canonical JSON. All values in
+``docs/semantics.md`` §1. A contract is frozen: immutable, and named by the SHA-256 of its canonical JSON. All values in
 facts and kept effects are concrete; only obligations and scope hold expressions (over contract names,
 fluents, existentials and the receipts of other obligations).
 """

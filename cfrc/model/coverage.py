@@ -1,7 +1,7 @@
 """Turns the receipts of a finished run into an assignment of active obligations to them, or says what has none.
 
-``semantics.md`` §3 (coverage). A receipt may discharge an obligation when it caused or witnessed an identity that is
-not kept, is still alive, and matches the goal's arguments and ``where`` (read in the final state). Existential
+``docs/semantics.md`` §3 (coverage). A receipt may discharge an obligation when it caused or witnessed an identity that
+is not kept, is still alive, and matches the goal's arguments and ``where`` (read in the final state). Existential
 obligations take different identities unless ``shared``; ``owes n of`` takes n occurrences. ``a before b``: a is
 realized no later than the step that first realized b's identity.
 

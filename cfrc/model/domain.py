@@ -1,6 +1,6 @@
 """Turns a declared tool interface into its meaning: types, fluents, effects, and what each tool reads and writes.
 
-A domain is public: nothing private to a simulator, no reference answers (``design.md`` §2, ``semantics.md`` §1).
+A domain is public: nothing private to a simulator, no reference answers (``docs/semantics.md`` §1).
 Dictionaries are never mutated after construction.
 """
 

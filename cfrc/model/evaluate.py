@@ -3,7 +3,7 @@
 Exact: integers and fractions, never floats. ``and``, ``or``, ``implies``, ``if``, ``all`` and ``any`` read their parts
 from left to right and stop as soon as the value is known, so that a guard may protect a projection. An operation on an
 absent value, a missing key, index or field, ``only`` of other than one, a division by zero and a date out of range are
-undefined (``semantics.md`` §1); so is the result of a node that returned none.
+undefined (``docs/semantics.md`` §1); so is the result of a node that returned none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Turns names in text into a typed, closed expression language: the one that clauses, arguments and guards share.
 
 Every expression is total or has an *undefined projection* (a missing key, index or field of an absent value,
-``only`` of none), which the semantics reads as an implied expectation (``semantics.md`` §1). There is no
+``only`` of none), which the semantics reads as an implied expectation (``docs/semantics.md`` §1). There is no
 recursion and no unbounded quantifier. Expressions are immutable; spans do not take part in equality.
 """
 

@@ -1,6 +1,6 @@
 """Turns what a call reads and writes into one question: does the order of two calls matter?
 
-``semantics.md`` §4. R = requires, conditions, observed, refuted, in-doubt witnessed, order-constraint identities;
+``docs/semantics.md`` §4. R = requires, conditions, observed, refuted, in-doubt witnessed, order-constraint identities;
 W = sets, causes, undoes, witnessed. Two calls are independent iff R∩W is empty both ways and W∩W holds only equal sets
 (two witnesses, or two undoings, of one identity are that as well), increments of one fluent, or causes of one identity
 of an effect that is not ``once``. A set to the value already held is a read.

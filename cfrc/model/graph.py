@@ -1,6 +1,6 @@
 """Turns a proposal into a graph H: the successor's whole remainder, closed, untrusted, possibly faulty.
 
-``semantics.md`` §1. Resolution never rejects a proposal for what admission must judge: an unknown tool, a missing
+``docs/semantics.md`` §1. Resolution never rejects a proposal for what admission must judge: an unknown tool, a missing
 argument or a dangling name becomes a :class:`Fault` on its node, and admission turns it into a finding.
 """
 
@@ -16,7 +16,7 @@ from cfrc.source import Span
 Kind = Literal[
     "typing", "authority", "grounding", "binding", "dependency", "preservation", "scope", "coverage", "evidence"
 ]
-"""The finding kinds of ``semantics.md`` §3."""
+"""The finding kinds of ``docs/semantics.md`` §3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Call:
     """``id = tool(args) when guard after … until cond within polls polls expect cond covers …``.
 
     ``args`` holds the given arguments only (defaults are filled by the kernel). In ``until`` and ``expect`` the node's
-    own result is ``NodeResult(node=id)``. ``polls`` is the k of ``semantics.md`` (1 without ``until``).
+    own result is ``NodeResult(node=id)``. ``polls`` is the k of ``docs/semantics.md`` (1 without ``until``).
     """
 
     id: str

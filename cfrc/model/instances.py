@@ -1,8 +1,8 @@
 """Turns one call with concrete arguments and result into what it does: instances, writes, observations, footprint.
 
-``semantics.md`` §2 (OK) and §4 (Independence). Conditions and right-hand sides are read in the state before the call,
-observations in the state after its own writes; generators are expanded. Every fluent that a clause reads is recorded.
-An instance with an undefined condition, argument or value does not take place.
+``docs/semantics.md`` §2 (OK) and §4 (Independence). Conditions and right-hand sides are read in the state before the
+call, observations in the state after its own writes; generators are expanded. Every fluent that a clause reads is
+recorded. An instance with an undefined condition, argument or value does not take place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Turns a scenario into the list of formulas of ``semantics.md`` §3 that are false along its run.
+"""Turns a scenario into the list of formulas of ``docs/semantics.md`` §3 that are false along its run.
 
 :func:`replay` executes the scenario on the step machine. At every call it judges authority, binding and ``requires``
 before the call, preservation, scope, limits and interference of what the call does, and at END coverage and evidence.
@@ -29,7 +29,7 @@ from cfrc.model.stepping import judge_effects, judge_leftovers, judge_tool
 from cfrc.model.values import Value
 
 _WORDS = {"skipped": "skip", "failed": "fail"}
-"""x as ``semantics.md`` §2 writes it, where guards use another word."""
+"""x as ``docs/semantics.md`` §2 writes it, where guards use another word."""
 
 
 class Replayer:
@@ -155,7 +155,8 @@ class Replayer:
 
 
 def replay(contract: Contract, proposal: Proposal, scenario: Scenario, today: date | datetime | None = None) -> Trace:
-    """Runs a scenario and reports every violation (``semantics.md`` §2, §3). Prepares anew: see :class:`Replayer`."""
+    """Runs a scenario and reports every violation (``docs/semantics.md`` §2, §3). Prepares anew: see
+    :class:`Replayer`."""
     return Replayer(contract, proposal, today).replay(scenario)
 
 

@@ -1,4 +1,4 @@
-"""Turns limits into running totals over K + U (not refuted) + what was caused so far (``semantics.md`` §3, scope).
+"""Turns limits into running totals over K + U (not refuted) + what was caused so far (``docs/semantics.md`` §3, scope).
 
 Undoing gives nothing back: the multiset counts occurrences. What a total cannot be computed for counts as exceeding.
 """

@@ -1,11 +1,11 @@
-"""Turns a plan and a scenario's events, one by one, into state changes: the step machine of ``semantics.md`` §2.
+"""Turns a plan and a scenario's events, one by one, into state changes: the step machine of ``docs/semantics.md`` §2.
 
 It executes and decides what is a step at all; whether a step is *right* is for ``judge``. Decisions of detail:
 
 * A node is looked at as soon as all of pred(n) is settled: it becomes dead, skipped or ready, and its arguments are
   evaluated then. Where a guard or argument is undefined the run stops at once. If the undefined part is the result of a
   node that returned none, that is a fault of the proposal (``stuck``); if it is a projection of a result, it is the
-  implied expectation of ``semantics.md``: the run is handed back, whether or not the failure is handled.
+  implied expectation of ``docs/semantics.md``: the run is handed back, whether or not the failure is handled.
 * ``expect`` false or undefined, and ``until`` undefined, are failures after the call's effects; ``until`` false is a
   poll, and the k-th of a node is such a failure. Both are read in the state after the call.
 * ``ensures`` is read in the state before the call. Clauses that are undefined do not take place.

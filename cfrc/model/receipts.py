@@ -3,7 +3,7 @@ identities.
 
 Only a terminal success is evidence. An unsettled receipt (``pending``, ``partial``, ``unknown``) puts everything that
 it may have caused, undone or set in doubt; a definite failure only what its tool says a failure may cause
-(``semantics.md`` §1, §2).
+(``docs/semantics.md`` §1, §2).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Turns a counterexample into one concrete, replayable run: initial world, receipts, order and failures.
 
 The solver's model is decoded into a :class:`Scenario`; the concrete step machine (``machine.py``) executes it under
-``semantics.md`` §2 and reports what it violates. What the machine does not confirm is never shown.
+``docs/semantics.md`` §2 and reports what it violates. What the machine does not confirm is never shown.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A formula of ``semantics.md`` §3 that is false at a step (``index`` into the events; ``len(events)`` = at END).
+    """A formula of ``docs/semantics.md`` §3 that is false at a step (``index`` into the events; ``len(events)`` = at
+    END).
 
     ``code`` without prefix (``PRS001``). ``failing`` is the smallest false conjunct as text; ``others`` are other nodes
     in play (e.g. the first payment of a repeated ``once`` key).

@@ -1,6 +1,6 @@
 """Turns the scope S of a contract, or the obligations when there is none, into a question: is this instance licensed?
 
-``semantics.md`` §3 (scope). Without a written scope S is tight: an effect goal licenses causing what matches it, a
+``docs/semantics.md`` §3 (scope). Without a written scope S is tight: an effect goal licenses causing what matches it, a
 state goal licenses writing the fluent instances that it reads; undoing and undeclared tools need a written licence.
 Licences are read in the state before the step. A licence that speaks of the receipt of another obligation holds for any
 receipt so far that may discharge it.

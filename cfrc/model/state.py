@@ -1,6 +1,7 @@
 """Turns a contract and an initial world into the mutable state σ = (w, c, a, s, x, q) of one concrete run.
 
-``semantics.md`` §2. The state is updated in place, so that a step costs what it touches and not the size of the state.
+``docs/semantics.md`` §2. The state is updated in place, so that a step costs what it touches and not the size of the
+state.
 """
 
 from __future__ import annotations

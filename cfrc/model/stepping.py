@@ -1,4 +1,4 @@
-"""Turns what one call does into violations of preservation, scope and interference (``semantics.md`` §3).
+"""Turns what one call does into violations of preservation, scope and interference (``docs/semantics.md`` §3).
 
 Everything is judged in the state before the call, with the call's own effects in the order undo, cause, set.
 """

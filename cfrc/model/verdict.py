@@ -1,6 +1,6 @@
 """Turns findings into one ordered verdict that can be printed, serialized and never mistaken for a bool.
 
-``design.md`` §3: verdicts are combined by the worst; undecided is never success.
+``docs/semantics.md`` §3: verdicts are combined by the worst; undecided is never success.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A concrete, replayed run that goes wrong at ``step`` (``semantics.md`` §3, ``design.md`` §3).
+    """A concrete, replayed run that goes wrong at ``step`` (``docs/semantics.md`` §3).
 
     ``world`` lists the initial fluent values that matter as (text, value). ``branch`` says which guards were true.
     ``failing`` is the text of the conjunct that is false. ``replayed`` is always true for a shown counterexample.

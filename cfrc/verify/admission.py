@@ -1,4 +1,5 @@
-"""Turns a contract and a proposal into the judgement z ⊢ H (``semantics.md`` §3), made before the first live write.
+"""Turns a contract and a proposal into the judgement z ⊢ H (``docs/semantics.md`` §3), made before the first live
+write.
 
 The stages: static findings on the graph, symbolic runs, verification conditions, decision, and — only when nothing else
 is wrong — whether some run ends in ``done`` at all. A refusal lists every finding, not the first.

@@ -1,7 +1,7 @@
 """Turns a refusal into advice: the one change that would make it an admission, if a simple one exists.
 
 Each candidate edit answers one finding; it is offered only after the edited proposal has been judged and admitted.
-Advice is never applied: checking does not repair (``design.md`` §3).
+Advice is never applied: checking does not repair (``docs/semantics.md`` §3).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Turns a contract and a ledger into what the one lost of the other, or made up.
 
-Both are readings of the same receipts (``design.md`` §1): every realized effect is kept, every accepted choice is
-bound, nothing with a discharging receipt is still owed, every unsettled receipt is in doubt, approvals are carried over
-until they are used, and a claim needs a receipt.
+Both are readings of the same receipts (``docs/semantics.md`` §1): every realized effect is kept, every accepted choice
+is bound, nothing with a discharging receipt is still owed, every unsettled receipt is in doubt, approvals are carried
+over until they are used, and a claim needs a receipt.
 """
 
 from __future__ import annotations

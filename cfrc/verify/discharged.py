@@ -1,6 +1,6 @@
 """Turns what happened and a contract into the obligations that receipts of the ledger have discharged.
 
-The assignment is that of coverage (``semantics.md`` §3) over the receipts of the ledger: references to other
+The assignment is that of coverage (``docs/semantics.md`` §3) over the receipts of the ledger: references to other
 obligations' receipts, existentials with different identities unless ``shared``, counts, choices. A state obligation is
 judged by the last write or observation; what nobody knows is not discharged. The search is bounded
 (:data:`cfrc.model.coverage.BUDGET`): what is not found within it counts as not discharged.
@@ -48,7 +48,7 @@ class _OverLedger(Coverage):
 @dataclass(slots=True)
 class Discharges:
     """The search for assignments. ``fresh``: an identity that the contract keeps discharges nothing, as in a run
-    (``semantics.md`` §3)."""
+    (``docs/semantics.md`` §3)."""
 
     contract: Contract
     past: Happened

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from cfrc.model import expr as ex
-from cfrc.model.contract import Contract, EffectGoal, Obligation, StateGoal
+from cfrc.model.contract import Contract, EffectGoal, Goal, Obligation, StateGoal
 from cfrc.model.domain import EffectClause, Tool
 from cfrc.model.graph import Call, Proposal
 from cfrc.model.verdict import Finding
@@ -22,6 +22,7 @@ from cfrc.verify.conditions import limits, preservation, scope
 from cfrc.verify.frame import Frame
 from cfrc.verify.goals import Unbound, pattern_match
 from cfrc.verify.ground import Ground
+from cfrc.verify.lacking import lacking
 from cfrc.verify.obvious import obviously_satisfiable
 from cfrc.verify.owed import literal_args, references
 from cfrc.verify.paths import Paths
@@ -69,28 +70,35 @@ class Feasibility:
 
     def judge(self, o: Obligation) -> Iterator[Finding]:
         """Nothing when the obligation could be discharged (or nobody knows); otherwise why it cannot."""
-        reasons: list[str] = []
-        for goal in o.goals:
-            outcome = self._effect(o, goal) if isinstance(goal, EffectGoal) else self._state(goal)
-            if outcome is None:
-                return
-            reasons.append(outcome)
+        reasons = self.reasons(o)
+        if reasons is None:
+            return
+        lack = lacking(self, o)
         unsupported = all(r == "CON006" for r in reasons)
         yield Finding(
             code=f"CFRC-{'CON006' if unsupported else 'CON007'}",
             kind="support",
             message=(
-                f"no allowed tool can discharge `{o.name}` inside the scope"
+                f"no allowed tool can discharge `{o.name}`: {lack.reason}"
                 if unsupported
                 else f"`{o.name}` cannot be satisfied: the preconditions of every tool that could discharge it "
                 "contradict the facts"
             ),
-            help="allow a tool that causes or witnesses it (`allow …`), widen the scope (`within …`), "
-            "or drop the obligation",
+            help=lack.help(self.contract) if unsupported else "allow a tool that changes them, or drop the obligation",
             where=o.span,
             obligation=o.name,
-            clauses=spans(("the contract", self.contract.span)),
+            clauses=tuple(dict.fromkeys([*lack.clauses, *spans(("the contract", self.contract.span))])),
         )
+
+    def reasons(self, o: Obligation) -> list[str] | None:
+        """The code of the reason for each goal; ``None`` when some goal is possible, or nobody knows."""
+        found: list[str] = []
+        for goal in o.goals:
+            outcome = self._effect(o, goal) if isinstance(goal, EffectGoal) else self._state(o, goal)
+            if outcome is None:
+                return None
+            found.append(outcome)
+        return found
 
     # -- effects ------------------------------------------------------------------------------------------------
 
@@ -100,13 +108,13 @@ class Feasibility:
             return None
         worst = "CON006"
         for tool in self.tools:
-            for kind, clauses in (("cause", tool.causes), ("witness", tool.witnesses)):
-                for clause in clauses:
-                    if clause.effect == goal.effect:
-                        outcome = self._probe(o, goal, tool, clause, kind)
-                        if outcome is None:
-                            return None
-                        worst = max(worst, outcome)
+            for clause in (*tool.causes, *tool.witnesses):
+                if clause.effect == goal.effect:
+                    asked = self.hit(o, goal, tool, clause)
+                    outcome = self._ask(*asked, chained=bool(references(o))) if asked is not None else None
+                    if outcome is None:
+                        return None
+                    worst = max(worst, outcome)
         return worst
 
     def _at_once(self, o: Obligation, goal: EffectGoal) -> bool:
@@ -123,15 +131,23 @@ class Feasibility:
     def _open(self, tool: Tool | None) -> bool:
         """Whether another allowed tool or somebody else may establish what the tool requires, or under which condition
         it acts."""
-        return any(f in self.settable or self.contract.domain.fluents[f].volatile for f in _conditions(tool))
+        return any(f in self.settable or self.contract.domain.fluents[f].volatile for f in conditions_of(tool))
 
-    def _probe(self, o: Obligation, goal: EffectGoal, tool: Tool, clause: EffectClause, kind: str) -> str | None:
+    def hit(self, o: Obligation, goal: Goal, tool: Tool, clause: EffectClause | None) -> tuple[Paths, Term] | None:
+        """One hypothetical call, and when it does what the goal asks for; ``None`` where nobody can say.
+
+        ``clause`` is the one that does it; a state has none.
+        """
+        if not isinstance(goal, EffectGoal) or clause is None:
+            assert isinstance(goal, StateGoal)
+            paths = self._paths(tool, {})
+            holds = paths.evaluator(0, 0, 0).total(goal.condition)
+            return paths, paths.terms.and_(paths.runs[0].happened, holds)
         paths = self._paths(tool, _fixed(goal, clause))
-        run = paths.runs[0]
-        t = paths.terms
+        run, t = paths.runs[0], paths.terms
         hits = []
-        for i in run.causes if kind == "cause" else run.witnesses:
-            if i.effect == goal.effect and i.clause is clause:
+        for i in (*run.causes, *run.witnesses):
+            if i.clause is clause:
                 try:
                     match = pattern_match(
                         paths, i.shapes, goal, o.exists, o.where, 0, 0, 0, discharges=_unknown_receipts(paths, o)
@@ -139,7 +155,7 @@ class Feasibility:
                 except Unbound:
                     return None
                 hits.append(t.and_(i.cond, match))
-        return self._ask(paths, t.or_(*hits), chained=bool(references(o)))
+        return paths, t.or_(*hits)
 
     def _paths(self, tool: Tool, args: dict[str, ex.Expr]) -> Paths:
         probe = Call(PROBE, tool.name, args, span=tool.span)
@@ -153,17 +169,18 @@ class Feasibility:
         if hit is t.false:
             return None if open_ else "CON006"
         # whether a chained instance is licensed depends on the receipt before it, which is not there yet
-        harmless = [t.not_(c.bad) for c in self._harms(paths) if not (chained and c.code == "SCP001")]
+        harmless = [t.not_(c.bad) for c in self.harms(paths) if not (chained and c.code == "SCP001")]
         wanted = [*run.base, *harmless, hit]
         if open_ and all(w is t.true for w in wanted):
             return None
-        if self._possible(paths, [*wanted, *run.required]):
+        if self.possible(paths, [*wanted, *run.required]):
             return None
-        if any(h is t.false for h in harmless) or not (open_ or self._possible(paths, wanted)):
+        if any(h is t.false for h in harmless) or not (open_ or self.possible(paths, wanted)):
             return "CON006"
         return None if open_ else "CON007"
 
-    def _harms(self, paths: Paths) -> Iterable[Condition]:
+    def harms(self, paths: Paths) -> Iterable[Condition]:
+        """What admission would hold against the hypothetical call."""
         for c in (*preservation.conditions(paths), *scope.conditions(paths), *limits.conditions(paths)):
             if c is None:
                 continue
@@ -172,7 +189,7 @@ class Feasibility:
             if not settled:
                 yield c
 
-    def _possible(self, paths: Paths, parts: list[Term]) -> bool:
+    def possible(self, paths: Paths, parts: list[Term]) -> bool:
         """Satisfiable, or undecided within the budget."""
         t = paths.terms
         formula = t.and_(*parts)
@@ -189,21 +206,20 @@ class Feasibility:
 
     # -- states -------------------------------------------------------------------------------------------------
 
-    def _state(self, goal: StateGoal) -> str | None:
+    def _state(self, o: Obligation, goal: StateGoal) -> str | None:
         """A state goal may hold already, or be brought about by one allowed call; goals over several fluents are left
         open."""
         fluents = {x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}
         empty = Paths(self._frame, Proposal("", self.contract.name, ()))
-        if self._possible(empty, [empty.evaluator(0, 0).total(goal.condition)]):
+        if self.possible(empty, [empty.evaluator(0, 0).total(goal.condition)]):
             return None
         if len(fluents) > 1 and fluents <= self.settable:
             return None
         worst = "CON006"
         for tool in self.tools:
             if any(s.fluent in fluents for s in tool.sets):
-                paths = self._paths(tool, {})
-                holds = paths.evaluator(0, 0, 0).total(goal.condition)
-                outcome = self._ask(paths, paths.terms.and_(paths.runs[0].happened, holds))
+                asked = self.hit(o, goal, tool, None)
+                outcome = self._ask(*asked) if asked is not None else None
                 if outcome is None:
                     return None
                 worst = max(worst, outcome)
@@ -214,7 +230,7 @@ def _unconditional(recipe: Recipe) -> bool:
     return not recipe.reads and not recipe.tests
 
 
-def _conditions(tool: Tool | None) -> set[str]:
+def conditions_of(tool: Tool | None) -> set[str]:
     """The fluents on which it depends whether a call may be made and what it does."""
     if tool is None:
         return set()

@@ -1,7 +1,7 @@
 """Turns obligations into formulas over instances: when does this receipt discharge that goal.
 
-``semantics.md`` §3, *coverage*. A goal's existentials are bound by the instance's arguments, so that no quantifier is
-needed; ``where`` is judged in the state given by the caller.
+``docs/semantics.md`` §3, *coverage*. A goal's existentials are bound by the instance's arguments, so that no
+quantifier is needed; ``where`` is judged in the state given by the caller.
 """
 
 from __future__ import annotations

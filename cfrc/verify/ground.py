@@ -1,10 +1,10 @@
 """Turns a proposal of literal calls into an admission by table look-ups, without a formula or a replay in sight.
 
 Where no receipt, guard, failure or unknown value can make a difference, one linearization stands for all runs (order
-collapse, ``semantics.md`` §4) and one pass over the calls judges everything at once: each argument is a literal or a
-name from an allowed source, each tool has a recipe, each fluent that is read is known, and whatever two calls touch is
-ordered. Such graphs are the common case of a hot path. This module only ever says "admitted": whatever lies outside the
-fragment, or goes wrong, is left to the general way, which explains it. Tests run both against each other.
+collapse, ``docs/semantics.md`` §4) and one pass over the calls judges everything at once: each argument is a literal
+or a name from an allowed source, each tool has a recipe, each fluent that is read is known, and whatever two calls
+touch is ordered. Such graphs are the common case of a hot path. This module only ever says "admitted": whatever lies
+outside the fragment, or goes wrong, is left to the general way, which explains it. Tests run both against each other.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Turns a contract's scope into an index of licences: literal instances by hashing, patterns by name.
 
-``semantics.md`` §3, *scope*. Without ``within`` the scope is tight: exactly the obligations' own instances.
+``docs/semantics.md`` §3, *scope*. Without ``within`` the scope is tight: exactly the obligations' own instances.
 """
 
 from __future__ import annotations

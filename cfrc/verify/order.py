@@ -1,7 +1,7 @@
 """Turns a proposal's nodes into a partial order: predecessors, one linearization, ancestor bitsets.
 
-Answers graph questions on the graph (``semantics.md`` §4): cycles, dangling references, whether two calls are ordered.
-The order of listing never matters. Linear in nodes and edges, up to the bitset unions.
+Answers graph questions on the graph (``docs/semantics.md`` §4): cycles, dangling references, whether two calls are
+ordered. The order of listing never matters. Linear in nodes and edges, up to the bitset unions.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Turns a contract and an ordered graph into symbolic runs: what each call does, when, and what may be assumed after
 it.
 
-One linearization is encoded in single-assignment form (``semantics.md`` §4). For every call: the condition under which
-it is called, returns, fails; its argument and result shapes; the effect instances and fluent writes of its clauses;
-what it reads (its footprint); ``base``, what every receipt of it satisfies (Res); and ``cont``, what must hold for the
-run to go on (``expect``, ``until``, defined projections, ``requires``).
+One linearization is encoded in single-assignment form (``docs/semantics.md`` §4). For every call: the condition under
+which it is called, returns, fails; its argument and result shapes; the effect instances and fluent writes of its
+clauses; what it reads (its footprint); ``base``, what every receipt of it satisfies (Res); and ``cont``, what must
+hold for the run to go on (``expect``, ``until``, defined projections, ``requires``).
 """
 
 from __future__ import annotations

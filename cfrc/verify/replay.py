@@ -1,7 +1,7 @@
 """Turns a decoded scenario into a counterexample that has been executed, or into nothing.
 
-The concrete step machine (``cfrc.model.judge``) runs the scenario under ``semantics.md`` §2; only a legal run in which
-the same formula is false at the same node counts.
+The concrete step machine (``cfrc.model.judge``) runs the scenario under ``docs/semantics.md`` §2; only a legal run in
+which the same formula is false at the same node counts.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A read of a fluent at a step is the value of the last write before it that touches the same instance; where instances
 may or may not be the same, a conditional over the writes; at the bottom the initial world. Reads through literal
 instances are answered by hashing. For a volatile fluent the bottom is a fresh value at every step, because others may
-have changed it, unless an observation or an own write on every path since pins it (``semantics.md`` §2, ENV).
+have changed it, unless an observation or an own write on every path since pins it (``docs/semantics.md`` §2, ENV).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Turns a contract alone into the judgement "supported": may a proposal be looked at, and is there anything to do?
 
-``semantics.md`` §3, *Supported*. Everything here is asked before any proposal is seen. What cannot be settled within
-the bound (one call an obligation, with everything else left open) is not a reason to withhold.
+``docs/semantics.md`` §3, *Supported*. Everything here is asked before any proposal is seen. What cannot be settled
+within the bound (one call an obligation, with everything else left open) is not a reason to withhold.
 """
 
 from __future__ import annotations

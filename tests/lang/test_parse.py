@@ -1,4 +1,4 @@
-"""The parser: the syntax of ``design.md`` §4, contextual keywords, spans, and what the tree says."""
+"""The parser: the syntax of ``docs/language.md``, contextual keywords, spans, and what the tree says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Domains, contracts, proposals, ledgers and checks resolve to the meaning that `design.md` gives them."""
+"""Domains, contracts, proposals, ledgers and checks resolve to what they mean."""
 
 from __future__ import annotations
 

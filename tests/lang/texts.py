@@ -1,4 +1,4 @@
-"""Spec texts that several tests use: the example of ``design.md`` §4 and a file with every clause."""
+"""Spec texts that several tests use: a running example and a file with every clause."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """An admitted proposal survives random runs: no legal scenario of an admitted case violates anything.
 
-This is soundness as ``semantics.md`` §5 promises it, over worlds, receipts, orders, failures and changes by others.
+This is soundness as ``docs/semantics.md`` §5 promises it, over worlds, receipts, orders, failures and changes by others.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def params(nodes: tuple[t.TypedName, ...], types: Types) -> tuple[tuple[str, Typ
 
 
 def default_key(parameters: tuple[tuple[str, Type], ...]) -> tuple[int, ...]:
-    """All identifier-typed parameters, or all that are not ``text`` when there is none (``semantics.md`` §1)."""
+    """All identifier-typed parameters, or all that are not ``text`` when there is none (``docs/semantics.md`` §1)."""
     identifiers = tuple(i for i, (_, p) in enumerate(parameters) if is_identifier(p))
     return identifiers or tuple(i for i, (_, p) in enumerate(parameters) if p != TEXT)
 

@@ -1,7 +1,7 @@
 """Turns approvals and denials into conditions on the calls that need them.
 
-``semantics.md`` §3, *authority*: in every reachable state an enabled call that needs approval has an unused approval of
-that tool with provably equal arguments and the policy version in force.
+``docs/semantics.md`` §3, *authority*: in every reachable state an enabled call that needs approval has an unused
+approval of that tool with provably equal arguments and the policy version in force.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Turns accepted bindings into conditions: a bound identifier is the one that is used.
 
-``semantics.md`` §3, *binding*. A binding with targets governs those parameters in every call; one without governs
+``docs/semantics.md`` §3, *binding*. A binding with targets governs those parameters in every call; one without governs
 identifier parameters of its type in every call that writes, or whose result flows into a write or a discharge.
 """
 

@@ -1,6 +1,6 @@
 """Turns obligations into conditions at END({done}): live receipts discharge every active one.
 
-``semantics.md`` §3, *coverage* and the claims of *evidence*: there is an assignment of the active obligations to
+``docs/semantics.md`` §3, *coverage* and the claims of *evidence*: there is an assignment of the active obligations to
 receipts after the freeze that cause or witness an identity not in K, still alive, matching arguments and ``where``;
 existential obligations get different identities unless ``shared``; state obligations hold in the final state;
 ``one of`` exactly one.

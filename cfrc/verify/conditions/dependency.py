@@ -1,6 +1,6 @@
 """Turns reads and preconditions into conditions: what is read is there, what is required holds.
 
-``semantics.md`` §3, *dependency*.
+``docs/semantics.md`` §3, *dependency*.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Turns terminals into conditions: at most one fires, and it waits for every call of its branch.
 
-``semantics.md`` §3, *evidence*. (That nothing depends on a terminal is structural, see ``static.py``; that each claim
-is discharged is judged with coverage.)
+``docs/semantics.md`` §3, *evidence*. (That nothing depends on a terminal is structural, see ``static.py``; that each
+claim is discharged is judged with coverage.)
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Turns every argument into its leaves and judges where each comes from.
 
-``semantics.md`` §3, *grounding*: each leaf's provenance must be one that the parameter allows; identifiers are copied,
-never computed; a bare literal is grounded only if it equals a binding or evidence value. "No source" (GRD001) and "the
-source is not allowed" (GRD002) are different findings. Decided on the graph alone.
+``docs/semantics.md`` §3, *grounding*: each leaf's provenance must be one that the parameter allows; identifiers are
+copied, never computed; a bare literal is grounded only if it equals a binding or evidence value. "No source" (GRD001)
+and "the source is not allowed" (GRD002) are different findings. Decided on the graph alone.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Turns footprints into conditions: two unordered calls that may both run are independent.
 
-``semantics.md`` §4, *Independence*. When all such pairs are independent, every linearization of a branch has the same
-receipts and final state (order collapse), which is what makes checking one linearization enough. Literal instances are
-compared cell by cell, in linear time when they are ordered; only unordered pairs become formulas, and of a large group
-of like pairs no more are asked once one is refuted.
+``docs/semantics.md`` §4, *Independence*. When all such pairs are independent, every linearization of a branch has the
+same receipts and final state (order collapse), which is what makes checking one linearization enough. Literal
+instances are compared cell by cell, in linear time when they are ordered; only unordered pairs become formulas, and of
+a large group of like pairs no more are asked once one is refuted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Turns limits into conditions over prefixes.
 
-``semantics.md`` §3, *scope*: every limit holds over the multiset K + U (not refuted) + caused so far, at every prefix.
-With non-negative amounts the largest downset is the worst one; with amounts that may be negative the solver chooses the
-downset (a maximum-closure problem), one Boolean per call that touches the effect.
+``docs/semantics.md`` §3, *scope*: every limit holds over the multiset K + U (not refuted) + caused so far, at every
+prefix. With non-negative amounts the largest downset is the worst one; with amounts that may be negative the solver
+chooses the downset (a maximum-closure problem), one Boolean per call that touches the effect.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Turns caused, undone and written instances into conditions: what is kept stays, what is done is not repeated.
 
-``semantics.md`` §3, *preservation*, with these readings: a doubt about a ``once`` effect also covers its key; a
+``docs/semantics.md`` §3, *preservation*, with these readings: a doubt about a ``once`` effect also covers its key; a
 ``once`` key that a receipt in H witnesses counts as realized for later causes.
 """
 

@@ -1,6 +1,6 @@
 """Turns every cause, undo and fluent write into a condition: it is licensed by the scope.
 
-``semantics.md`` §3, *scope*. Without ``within`` the scope is tight: exactly the obligations' own instances.
+``docs/semantics.md`` §3, *scope*. Without ``within`` the scope is tight: exactly the obligations' own instances.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Turns what is wrong with a graph as such into findings: faults seen in resolution, authority, cycles, terminals'
 place.
 
-``semantics.md`` §3, *typing*, *authority*, *dependency* (closure, acyclicity) and the structural part of *evidence*.
+``docs/semantics.md`` §3, *typing*, *authority*, *dependency* (closure, acyclicity) and the structural part of
+*evidence*.
 """
 
 from __future__ import annotations

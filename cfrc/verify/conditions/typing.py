@@ -1,7 +1,7 @@
 """Turns calls and their tools' signatures into typing findings: every tool known, parameters complete, known and typed.
 
-``semantics.md`` §3, *typing*. Resolution reports most of this with the better place; what it has reported on a node is
-not reported twice. Proposals that were built in memory are judged here alone.
+``docs/semantics.md`` §3, *typing*. Resolution reports most of this with the better place; what it has reported on a
+node is not reported twice. Proposals that were built in memory are judged here alone.
 """
 
 from __future__ import annotations

@@ -12,11 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cfrc.handoff.close import Closed, close
     from cfrc.handoff.execute import Settings
     from cfrc.handoff.journal import JournalError
     from cfrc.handoff.mcp_tools import McpTools
     from cfrc.handoff.replay import Replayed, replay
+    from cfrc.handoff.replica import CopyReplica, Replica
     from cfrc.handoff.run import Outcome, Stopper, resume, run
+    from cfrc.handoff.simulated import SimulatedReplica
     from cfrc.handoff.tools import Answer, PythonTools, ToolError, Tools
     from cfrc.lang.diagnostics import Diagnostic, SpecError
     from cfrc.lang.format import format_source
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "cfrc.handoff.close": ("Closed", "close"),
+    "cfrc.handoff.replica": ("CopyReplica", "Replica"),
+    "cfrc.handoff.simulated": ("SimulatedReplica",),
     "cfrc.handoff.execute": ("Settings",),
     "cfrc.handoff.journal": ("JournalError",),
     "cfrc.handoff.mcp_tools": ("McpTools",),
@@ -55,6 +61,11 @@ _HOMES = {
 __all__ = [
     "admit",
     "support",
+    "close",
+    "Closed",
+    "Replica",
+    "CopyReplica",
+    "SimulatedReplica",
     "audit_contract",
     "audit_claims",
     "run_check",

@@ -21,6 +21,9 @@ from cfrc.handoff.simulated import SimulatedReplica
 from cfrc.model.contract import Contract
 from cfrc.model.graph import Call, Proposal
 
+SOURCES = ("CLO001", "CLO002")
+"""Notes about where a value stands: also a call that is left out later may be what it looked like coming from."""
+
 
 @dataclass(frozen=True, slots=True)
 class Closed:
@@ -62,6 +65,7 @@ def close(
     made = perform(contract, planned, draft, place)
     notes = list(_attempts(made))
     closing, proposal = _closed(contract, made, given, name)
+    sources = [n for n in closing.notes if n.code in SOURCES]
     while prune and (left := idle(closing, proposal)):
         notes += [Note("CLO004", f"`{c.id}` ({c.name}) is left out: nothing needs it", c.id, minor=True) for c in left]
         gone = {c.id for c in left}
@@ -71,7 +75,9 @@ def close(
         Note("CLO005", f"`{o}` is still owed after these calls", None, "go on until it is done, or hand back")
         for o in closing.evidence.missing
     ]
-    return Closed(proposal, (*notes, *closing.notes, *owed), tuple(made))
+    here = {c.id for c in made}
+    found = [n for n in sources if n.node in here] + [n for n in closing.notes if n.code not in SOURCES]
+    return Closed(proposal, (*notes, *found, *owed), tuple(made))
 
 
 def _closed(contract: Contract, made: Sequence[Made], given: dict[str, Call], name: str) -> tuple[Closing, Proposal]:

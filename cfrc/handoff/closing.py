@@ -9,53 +9,41 @@ agree.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from cfrc.handoff.arguments import sourced
 from cfrc.handoff.bridge import Bridge, conjunction
 from cfrc.handoff.evidence import Evidenced, discharged
-from cfrc.handoff.expects import Inexpressible
+from cfrc.handoff.expects import Inexpressible, Rewriter
 from cfrc.handoff.history import History, Seen
-from cfrc.handoff.leaves import Leaf
 from cfrc.handoff.made import Made
 from cfrc.handoff.notes import Note
+from cfrc.handoff.passed import Passed
 from cfrc.handoff.pinned import Pinned, fixed
-from cfrc.handoff.sources import Found, Sources, exempt
+from cfrc.handoff.settled import doubted, refuters
 from cfrc.handoff.tracing import Tracer, own, reads_result
+from cfrc.handoff.unify import expanded, same
 from cfrc.model.contract import Contract, EffectGoal, Obligation, StateGoal
-from cfrc.model.domain import EffectClause, Param
-from cfrc.model.evaluate import Env, Undefined, equal, evaluate
+from cfrc.model.domain import EffectClause
 from cfrc.model.expr import (
     Apply,
     Build,
-    Comprehension,
+    Discharge,
     Expr,
     FluentRead,
-    Generator,
     Lit,
+    NodeResult,
     Var,
     conjuncts,
     rebuild,
     walk,
 )  # fmt: skip
+from cfrc.model.footprint import Wild
 from cfrc.model.graph import Call, Proposal, Terminal
 from cfrc.model.instances import Signatures
 from cfrc.model.matching import free
-from cfrc.model.show import show_expr, show_value
+from cfrc.model.show import show_expr, show_instance
 from cfrc.model.types import BOOL
 from cfrc.model.values import Value
-
-MOST = 8
-"""How many places of one value are expected to agree; a value that stands at more is left without a source."""
-
-
-@dataclass(slots=True)
-class Bound:
-    """The calls with a source for every argument (see :class:`cfrc.handoff.made.WithSources`)."""
-
-    calls: tuple[Made, ...]
-    args: dict[int, dict[str, Expr]] = field(default_factory=dict)
-    cut: int = 0
 
 
 @dataclass(slots=True)
@@ -88,30 +76,30 @@ class Closing(Bridge):
 
     def __init__(self, contract: Contract, calls: Sequence[Made], draft: Mapping[str, Call]) -> None:
         self.contract, self.draft = contract, draft
-        self.notes: list[Note] = []
         self.names: dict[tuple[str, str], Value] = {("name", n.name): n.value for n in contract.names.values()}
-        self.tied: list[tuple[Made, Expr]] = []
-        self.bound = Bound(tuple(calls))
+        passed = Passed(contract, calls, draft)
+        self.bound, self.notes, self.tied = passed.bound, passed.notes, passed.tied
         sig = Signatures(contract.domain)
         start = {(f.fluent, sig.fluent(f.fluent, f.args)): Seen(f.value, None) for f in contract.facts}
         history = History(contract.domain, self.bound.calls, start)
         footprints = Footprint(history, self.bound, pinned=self._pinned, ordered=_ordered(contract))
         super().__init__(history, self.bound, footprints)
         self.evidence: Evidenced = discharged(contract, self.bound.calls)
-        self.sources = Sources(contract, self.bound.calls)
         while self.end in self.place:
             self.end += "_"
-        for call in calls:
-            self.bound.args[call.index] = dict(self._arguments(call))
 
     def proposal(self, name: str) -> Proposal:
         """The closed graph: the calls that were given, no more and no fewer."""
-        for call, same in self.tied:
-            self._add(call, same, "same")
+        for call, agreed in self.tied:
+            self._add(call, agreed, "same")
         for call in self.rest:
             self._requires(call)
+            self._doubts(call)
         for name_, option in self.evidence.chosen.items():
             self._owed(self._obligation(name_), option.nodes)
+        for o in self.contract.obligations:
+            if o.name in self.evidence.idle and o.condition is not None:
+                self._idle(o, o.condition)
         self._apart(self.contract.kept, self.contract.facts)
         claims = tuple(o.name for o in self.contract.obligations if o.name in self.evidence.chosen)
         nodes = {n.id: n for n in self._nodes(claims)}
@@ -134,38 +122,6 @@ class Closing(Bridge):
             polls=given.polls, expect=expect, covers=covers, faults=given.faults,
         )  # fmt: skip
 
-    # -- arguments ----------------------------------------------------------------------------------------------------
-
-    def _arguments(self, call: Made) -> Iterator[tuple[str, Expr]]:
-        for name, given in self.draft[call.id].args.items():
-            param = call.tool.param(name) if call.tool is not None else None
-            yield name, given if param is None else self._bind(call, param, given)
-
-    def _bind(self, call: Made, param: Param, given: Expr) -> Expr:
-        """The given expression with every literal part replaced by its source; what is a source already stays."""
-        match given:
-            case Lit(value=value, type=type_):
-                return sourced(value, type_, lambda leaf: self._source(call, param, leaf))
-            case Build():
-                return rebuild(given, lambda e: self._bind(call, param, e))
-        return given
-
-    def _source(self, call: Made, param: Param, leaf: Leaf) -> Expr:
-        literal = Lit(value=leaf.value, type=leaf.type)
-        default = isinstance(param.default, Lit) and not leaf.steps and leaf.value == param.default.value
-        if leaf.value is None or default or exempt(param, leaf.type):
-            return literal
-        found = self.sources.find(leaf, param, call)
-        if found.spot is not None:
-            return found.spot.expr
-        self.notes.append(_unsourced(call, param, leaf, found))
-        if found.verdict != "ambiguous" or len(found.spots) > MOST:
-            return literal
-        # Whichever is meant: as long as all say the same, it is the same value. Where they do not, nobody acts.
-        first, *others = (s.expr for s in found.spots)
-        self.tied += [(call, Apply(op="==", args=(first, other), type=BOOL)) for other in others]
-        return first
-
     # -- expectations -------------------------------------------------------------------------------------------------
 
     def _tracer(self, call: Made) -> Closer:
@@ -179,6 +135,27 @@ class Closing(Bridge):
                     self._unseen(call, c, "was false on the replica")
                 elif held is None or not self._say(self._tracer(call), c, "requires"):
                     self._unseen(call, c, "is not shown by any receipt or fact")
+
+    def _doubts(self, call: Made) -> None:
+        """What is in doubt did not happen, or is something else than what the call causes."""
+        for doubt, clause, place in doubted(self.contract, self.history, call):
+            wanted = clause.args[place] if place is not None else None
+            if wanted is not None and place is not None:
+                source = expanded(self._tracer(call).rewrite(wanted))
+                value = doubt.args[place]
+                if reads_result(source) and not isinstance(value, Wild):
+                    other = Lit(value=value, type=source.type)
+                    self._add(call, Apply(op="!=", args=(source, other), type=BOOL), "apart")
+                continue
+            refuter, conditions = next(refuters(self.history, doubt, self.rest[: self.rest.index(call)]), (None, ()))
+            if refuter is None:
+                shown = show_instance(doubt.effect, doubt.args, self.domain.effects[doubt.effect].params)
+                self.notes.append(Note("CLO003", f"`{call.id}` may repeat `{shown}`, which nothing refutes", call.id))
+                continue
+            self.relied.setdefault(call.index, set()).add(refuter.id)
+            for c in conditions:
+                for said in self._tracer(refuter).condition(c):
+                    self._add(call, said, "refuted")
 
     def _unseen(self, call: Made, c: Expr, why: str) -> None:
         self.notes.append(Note("CLO003", f"`{call.id}` requires `{show_expr(c)}`, which {why}", call.id))
@@ -196,12 +173,23 @@ class Closing(Bridge):
         for node in nodes:
             self._effect(o, goal, self.place[node])
 
+    def _idle(self, o: Obligation, condition: Expr) -> None:
+        """What is not owed, because its ``if`` was seen to be false, relies on that."""
+        asked = Apply(op="not", args=(condition,), type=BOOL)
+        if not self._say(Rewriter(self.history, self.bound, self._end_call(), {}, self.names), asked, "idle"):
+            self._unshown(o, asked)
+
+    def _end_call(self) -> Made:
+        return Made(len(self.bound.calls), self.end, None, {}, None, False, False, label=self.end)
+
     def _state(self, o: Obligation, goal: StateGoal) -> None:
-        end = Made(len(self.bound.calls), self.end, None, {}, None, False, False, label=self.end)
-        for c in conjuncts(goal.condition):
-            tracer = Closer(self.history, self.bound, end, {}, self.names)
-            if not o.exists and not self._say(tracer, c, "where"):
+        for c in conjuncts(self._referred(goal.condition)):
+            if not o.exists and not self._say(self._at_end(), c, "where"):
                 self._unshown(o, c)
+
+    def _at_end(self) -> Closer:
+        """Says what holds after the last call."""
+        return Closer(self.history, self.bound, self._end_call(), {}, self.names)
 
     def _effect(self, o: Obligation, goal: EffectGoal, call: Made) -> None:
         assert call.tool is not None
@@ -232,9 +220,13 @@ class Closing(Bridge):
                 continue
             try:
                 source = expanded(tracer.rewrite(given))
+                said = self._at_end().rewrite(self._referred(wanted))
             except Inexpressible:
+                self.notes.append(
+                    Note("CLO003", f"no receipt shows `{show_expr(wanted)}`, which is owed", tracer.call.id)
+                )
                 continue
-            yield from self._unified(wanted, source, tracer.call, values)
+            yield from self._unified(said, source, tracer.call, values)
 
     def _unified(
         self, wanted: Expr, source: Expr, call: Made, values: Mapping[str, Value]
@@ -245,8 +237,15 @@ class Closing(Bridge):
             case Build(kind=kind, items=theirs), Build(items=ours) if len(theirs) == len(ours):
                 for w, s in self._paired(theirs, ours, values) if kind == "bag" else zip(theirs, ours, strict=True):
                     yield from self._unified(w, s, call, values)
-            case _ if not free(wanted) and reads_result(source):
+            case _ if not free(wanted) and wanted != source and (reads_result(source) or reads_result(wanted)):
                 self._add(call, Apply(op="==", args=(source, wanted), type=BOOL), "where")
+
+    def _referred(self, e: Expr) -> Expr:
+        """The receipts of other obligations as the results of the calls that discharge them."""
+        if isinstance(e, Discharge):
+            by = self.evidence.chosen.get(e.obligation)
+            return NodeResult(node=by.nodes[0], type=e.type) if by is not None and by.nodes else e
+        return rebuild(e, self._referred)
 
     def _paired(
         self, theirs: tuple[Expr, ...], ours: tuple[Expr, ...], values: Mapping[str, Value]
@@ -256,7 +255,7 @@ class Closing(Bridge):
         env.results = {c.id: c.result for c in self.bound.calls if c.usable}
         left = list(ours)
         for w in theirs:
-            mine = next((s for s in left if _same(w, s, env)), None)
+            mine = next((s for s in left if same(w, s, env)), None)
             if mine is not None:
                 left.remove(mine)
                 yield w, mine
@@ -266,7 +265,7 @@ class Closing(Bridge):
             return
         known = {**self.names, **{("exists", n): v for n, v in values.items()}}
         vars_: dict[tuple[str, str], Expr] = {("exists", n): e for n, e in passed.items()}
-        for c in conjuncts(o.where):
+        for c in conjuncts(self._referred(o.where)):
             tracer = Closer(self.history, self.bound, call, vars_, known)
             if free(c) - set(passed) or not self._say(tracer, c, "where"):
                 self._unshown(o, c, call)
@@ -280,30 +279,6 @@ class Closing(Bridge):
         )  # fmt: skip
 
 
-def expanded(e: Expr) -> Expr:
-    """A comprehension over a collection that is built of its parts, as such a collection itself."""
-    match e:
-        case Comprehension(
-            kind="bag" | "list" as kind, generators=(Generator(var=var, source=Build() as s),), cond=None
-        ):
-            items = tuple(_put(e.body, var, item) for item in s.items)
-            return Build(kind=kind, items=items, type=e.type)
-    return e
-
-
-def _put(e: Expr, var: str, item: Expr) -> Expr:
-    if isinstance(e, Var):
-        return item if (e.kind, e.name) == ("bound", var) else e
-    return rebuild(e, lambda x: _put(x, var, item))
-
-
-def _same(a: Expr, b: Expr, env: Env) -> bool:
-    try:
-        return equal(evaluate(a, env), evaluate(b, env))
-    except Undefined:
-        return False
-
-
 def _ordered(contract: Contract) -> frozenset[str]:
     """The effects and fluents of the obligations that an order binds."""
     bound = {n for o in contract.obligations if o.before for n in (o.name, *o.before)}
@@ -315,29 +290,6 @@ def _ordered(contract: Contract) -> frozenset[str]:
             else:
                 found |= {x.fluent for x in walk(goal.condition) if isinstance(x, FluentRead)}
     return frozenset(found)
-
-
-def _unsourced(call: Made, param: Param, leaf: Leaf, found: Found) -> Note:
-    what = f"`{call.id}` passes {show_value(leaf.value, leaf.type)} as `{param.name}`"
-    places = ", ".join(f"`{s.shown}`" for s in found.spots[:6])
-    match found.verdict:
-        case "ambiguous":
-            return Note(
-                "CLO001", f"{what}, which stands at several places: {places}", call.id,
-                'they are expected to agree; to say which is meant give a source as the argument: {"out": "…"}',
-            )  # fmt: skip
-        case "forbidden":
-            return Note(
-                "CLO002", f"{what}; it stands only where the parameter does not take it from: {places}", call.id
-            )
-        case "echo":
-            return Note("CLO002", f"{what}; {places} only repeats an argument", call.id)
-        case "prose":
-            return Note(
-                "CLO002", f"{what}; it stands only inside the text at {places}", call.id,
-                "a graph cannot quote: read it before the freeze, where a contract can know it as quoted",
-            )  # fmt: skip
-    return Note("CLO002", f"{what}, which stands nowhere", call.id)
 
 
 __all__ = ["Closing"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cfrc.handoff.made import Made
-from cfrc.handoff.past import past_of
+from cfrc.handoff.past import active, past_of
 from cfrc.model.contract import Contract, EffectGoal, Obligation
 from cfrc.model.coverage import Evidence
 from cfrc.model.evaluate import Env
@@ -27,10 +27,11 @@ class By:
 
 @dataclass(slots=True)
 class Evidenced:
-    """``missing`` are the active obligations that the calls leave open."""
+    """``missing`` are the active obligations that the calls leave open, ``idle`` those whose ``if`` is false."""
 
     chosen: dict[str, By]
     missing: tuple[str, ...]
+    idle: frozenset[str]
     env: Env
 
     def binding(self, o: Obligation, call: Made) -> dict[str, Value]:
@@ -51,10 +52,11 @@ def discharged(contract: Contract, calls: Sequence[Made]) -> Evidenced:
     entries = tuple(_receipt(c) for c in calls if c.tool is not None and c.problem is None)
     past = past_of(contract, Ledger("calls", contract.domain, entries))
     search = Discharges(contract, past.happened, fresh=True)
-    active = [o.name for o in contract.obligations if search.active(o.name)]
-    chosen, missing = search.assign(active, ordered=True)
+    owed = [o.name for o in active(contract, past)]
+    chosen, missing = search.assign(owed, ordered=True)
     by = {n: By(o.goal, o.items, tuple(search.receipt(i.step).id for i in o.items)) for n, o in chosen.items()}
-    return Evidenced(by, tuple(missing), search.env)
+    idle = frozenset(o.name for o in contract.obligations) - set(owed)
+    return Evidenced(by, tuple(missing), idle, search.env)
 
 
 def _receipt(call: Made) -> Receipt:

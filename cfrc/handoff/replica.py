@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from cfrc.handoff.tools import Answer, PythonTools, ToolError
 from cfrc.model.transcript import JSON
 
 
+@runtime_checkable
 class Replica(Protocol):
     """An isolated environment. ``call`` never raises for what the tool says: that is an :class:`Answer`."""
 

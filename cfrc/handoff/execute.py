@@ -144,7 +144,7 @@ class Executor:
             self.stopped = found.reason
         elif found is not None:
             key, answered = found
-            late = Answer("unknown", error=f"no answer within {self.settings.timeout:g} s")
+            late = Answer("unknown", error=f"no answer within {self.settings.timeout:g} s", late=True)
             answer, seconds = answered if answered is not None else (late, self.settings.timeout)
             self._take(key, answer, seconds)
         elif not self._wishes:
@@ -171,7 +171,7 @@ class Executor:
             elif found is not None and found[1] is not None:
                 self._take(found[0], *found[1])
             else:
-                why = Answer("unknown", error="the run was stopped before it answered")
+                why = Answer("unknown", error="the run was stopped before it answered", late=True)
                 for key in [found[0]] if found is not None else list(self._wishes):
                     self._take(key, why, 0.0)
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _NEVER_MADE = {-32601, -32602}
 """JSON-RPC: no such method, and invalid parameters. The request was refused before anything was done."""
 
+_TIMED_OUT = -32001
+"""The SDK's own: nobody answered in time, and the server may still be at work."""
+
 
 def answer_of_result(result: CallToolResult) -> Answer:
     """The answer of a call that returned: the structured content where there is one, else the text.
@@ -42,4 +45,4 @@ def _text(result: CallToolResult) -> str | None:
 
 def answer_of_error(code: int, message: str) -> Answer:
     """The answer of a call to which the server replied with a protocol error (or none at all, as a time-out)."""
-    return Answer("failure" if code in _NEVER_MADE else "unknown", error=message)
+    return Answer("failure" if code in _NEVER_MADE else "unknown", error=message, late=code == _TIMED_OUT)

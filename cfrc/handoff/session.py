@@ -79,6 +79,7 @@ class _Doubt:
 
     flight: Flight
     settlement: Settlement
+    late: bool = False
     asked: int = 0
     attempt: int = 1
     silent: int = 0
@@ -183,7 +184,7 @@ class Session:
         known = len(self.live.status)
         receipt: Entry = {
             "is": "receipt", "call": call, "attempt": attempt, "status": answer.status, "result": answer.result,
-            "error": answer.error, "broken": answer.broken, "lost": lost, "at": at.isoformat(),
+            "error": answer.error, "broken": answer.broken, "late": answer.late, "lost": lost, "at": at.isoformat(),
         }  # fmt: skip
         take = self._take if flight.read is None else self._read
         after = take(flight, answer, at, lost)
@@ -226,7 +227,7 @@ class Session:
         elif answer.status == "unknown" and self._doubt is None:
             found = settlement(self.live.machine, wish.tool, wish.args)
             if found is not None:
-                self._doubt = _Doubt(flight, found)
+                self._doubt = _Doubt(flight, found, answer.late)
                 return "settling"
         return self._give_up(flight, answer.error or "")
 
@@ -254,11 +255,15 @@ class Session:
         if doubt.asked < len(doubt.settlement.reads):
             return "settling"
         self._doubt = None
-        return self._settled(doubt)
+        return self._settled(doubt, at)
 
-    def _settled(self, doubt: _Doubt) -> str:
+    def _settled(self, doubt: _Doubt, at: datetime) -> str:
         flight, happened = doubt.flight, doubt.settlement.happened
         assert flight.step is not None
+        if happened is False and doubt.late:
+            # A refutation is about the past: the ledger must not end with it, or a later freeze would believe it.
+            self._note(flight.wish, "pending", None, at)
+            return self._give_up(flight, "it had not yet, and may still be under way")
         if happened is False and flight.wish.attempt <= self.retries:
             self._again[flight.wish.call] = flight, flight.wish.attempt + 1
             return "did not happen"
@@ -321,4 +326,4 @@ def _attempt(wish: Wish, number: int) -> Wish:
 def answer_of(entry: Mapping[str, Any]) -> Answer:
     """The answer that a receipt's record holds."""
     result: JSON = entry["result"]
-    return Answer(entry["status"], result, entry["error"], entry["broken"])
+    return Answer(entry["status"], result, entry["error"], entry["broken"], entry["late"])

@@ -20,12 +20,14 @@ from cfrc.model.transcript import JSON
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for one attempt. ``broken`` says why a result could not even be read as JSON."""
+    """What came back for one attempt. ``broken`` says why a result could not even be read as JSON. ``late``: nobody
+    waited any longer, and the call may still be under way."""
 
     status: Status
     result: JSON = None
     error: str | None = None
     broken: str | None = None
+    late: bool = False
 
 
 class ToolError(Exception):

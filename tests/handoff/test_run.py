@@ -24,6 +24,7 @@ from cfrc.handoff.run import Outcome, Stopper, interface_of, resume, run
 from cfrc.handoff.tools import Answer, PythonTools, ToolError
 from cfrc.model.ledger import Ledger, Receipt
 from cfrc.model.transcript import JSON
+from cfrc.verify.happened import happened
 from tests.handoff.shop import TEXT, Shop, case
 
 CONTRACT, PROPOSAL = case()
@@ -599,3 +600,19 @@ def test_a_damaged_file_is_noticed(tmp_path: Path) -> None:
     assert problem.value.code == "JRN006"
     with pytest.raises(JournalError):
         replay(tmp_path / "nowhere")
+
+
+def test_a_slow_write_that_a_read_does_not_see_yet_is_not_made_again(tmp_path: Path) -> None:
+    """A refutation tells about the past: what is still under way may land after it."""
+    shop = Shop(tmp_path / "shop")
+
+    def mail(order: str) -> None:
+        time.sleep(1)
+        shop.mail(order)
+
+    outcome, tools = go(tmp_path, replace(FAST, timeout=0.2), mail=mail)
+    assert outcome.kind == "held" and code(outcome) == "RUN005" and "under way" in outcome.reason
+    time.sleep(1.2)
+    assert tools.made.count("mail") == 1 and shop.done().count("mail") == 1
+    assert statuses(outcome, "mail") == ["unknown", "pending"]
+    assert happened(outcome.ledger).doubts, "and whoever freezes next must still doubt it"

@@ -90,7 +90,7 @@ class Admission:
         self.today = today if today is not None else datetime.now(UTC)
         self.normalize = normalize
         self._spelled = spelled_out(contract)
-        ground = Ground(self._spelled)
+        ground = Ground(self._spelled, self.today)
         self.supported = supported(self._spelled, ground, budget)
         self._ground = ground if normalize else None
 

@@ -9,8 +9,11 @@ outside the fragment, or goes wrong, is left to the general way, which explains 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
 
 from cfrc.model import expr as ex
 from cfrc.model.canon import needs_canonical
@@ -18,6 +21,7 @@ from cfrc.model.contract import Contract, EffectGoal
 from cfrc.model.evaluate import Env, Undefined, holds
 from cfrc.model.graph import Call, Proposal, Terminal
 from cfrc.model.values import Value
+from cfrc.verify.conditions import authority
 from cfrc.verify.order import arrange
 from cfrc.verify.owed import literal_args
 from cfrc.verify.recipes import Cell, Recipe, Recipes, Row
@@ -35,8 +39,9 @@ class Shortcut:
 class Ground:
     """The shortcut for one contract; what does not depend on the proposal is worked out once."""
 
-    def __init__(self, contract: Contract) -> None:
+    def __init__(self, contract: Contract, today: date | datetime) -> None:
         self.contract = contract
+        self.today = today
         self.goals = _goals(contract)
         self.recipes = Recipes(contract)
         fluents = contract.domain.fluents
@@ -50,6 +55,18 @@ class Ground:
         """What must not be realized twice: the key of a ``once`` effect, the identity of others."""
         effect = self.contract.domain.effects[str(cell[0])]
         return (cell[0], *(cell[i + 1] for i in effect.key)) if effect.once else cell
+
+    @cached_property
+    def approvals(self) -> dict[tuple[str, Row], int]:
+        """How many calls of a tool with these arguments are approved; an approval names all of them."""
+        found: dict[tuple[str, Row], int] = {}
+        for group in authority.usable(self.contract, self.today)[0]:
+            tool = self.contract.domain.tools.get(group.approval.tool)
+            given = dict(group.approval.args)
+            if tool is not None and all(p.name in given for p in tool.params):
+                key = tool.name, tuple([given[p.name] for p in tool.params])
+                found[key] = found.get(key, 0) + group.copies
+        return found
 
     def admit(self, proposal: Proposal) -> Shortcut | None:
         """The admission, or ``None``: outside the fragment, or not to be admitted without a closer look."""
@@ -87,6 +104,7 @@ class _Pass:
         self.written: dict[Cell, tuple[Value, int]] = {}
         self.readers: dict[Cell, list[int]] = {}
         self.made: set[Cell] = set()
+        self.used: Counter[tuple[str, Row]] = Counter()
         self.served: dict[Cell, list[str]] = {}
         self.covers: dict[str, tuple[str, ...]] = {}
 
@@ -106,10 +124,16 @@ class _Pass:
         if n.covers:
             self.covers[n.id] = n.covers
         return (
-            (not recipe.reads or self._read(recipe, row, own, before))
+            (not recipe.approved or self._approved(n.tool, row[: len(recipe.slots)]))
+            and (not recipe.reads or self._read(recipe, row, own, before))
             and self._cause(recipe, row, n.id)
             and (not recipe.writes or self._write(recipe, row, own, before))
         )
+
+    def _approved(self, tool: str, args: Row) -> bool:
+        """Whether there is an approval left for the call."""
+        self.used[tool, args] += 1
+        return self.used[tool, args] <= self.ground.approvals.get((tool, args), 0)
 
     def _read(self, recipe: Recipe, row: Row, own: int, before: int) -> bool:
         """Whether what the call requires holds, by what is known or by a write that surely came before."""

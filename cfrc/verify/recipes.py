@@ -88,10 +88,12 @@ class Cause:
 
 @dataclass(slots=True)
 class Recipe:
-    """What a call of the tool does. ``tests`` are the conditions of ``requires`` over parameters alone."""
+    """What a call of the tool does. ``tests`` are the conditions of ``requires`` over parameters alone; ``approved``
+    says that it needs an approval."""
 
     tool: Tool
     slots: tuple[Slot, ...]
+    approved: bool
     constants: list[Value] = field(default_factory=list)
     tests: list[ex.Expr] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
@@ -129,7 +131,8 @@ class Recipes:
         denied = any(a.tool == tool.name and a.denied for a in self.contract.approvals)
         if denied or not _plain(tool):
             raise Beyond
-        recipe = Recipe(tool, tuple(_slot(self.contract, tool, p) for p in tool.params))
+        slots = tuple(_slot(self.contract, tool, p) for p in tool.params)
+        recipe = Recipe(tool, slots, tool.approved == ex.TRUE)
         columns = _Columns(recipe)
         for condition in tool.requires:
             for c in ex.conjuncts(condition):
@@ -223,7 +226,7 @@ def _plain(tool: Tool) -> bool:
     """Whether a call does the same whatever it returns, and needs nothing beside its arguments."""
     beyond = (
         tool.undeclared, tool.undoes, tool.witnesses, tool.refutes, tool.may_cause, tool.ensures, tool.observes,
-        tool.approved is not None, any(c.when is not None or c.generators for c in tool.causes),
+        tool.approved not in (None, ex.TRUE), any(c.when is not None or c.generators for c in tool.causes),
         any(s.when is not None or s.generators for s in tool.sets),
         any(needs_canonical(p.type) for p in tool.params),
     )  # fmt: skip

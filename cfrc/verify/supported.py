@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from time import perf_counter
 
 from cfrc.collector import collector_paused
@@ -33,7 +33,7 @@ from cfrc.verify.terms import Terms
 def support(contract: Contract, *, budget: int = 20_000_000, today: date | datetime | None = None) -> Verdict:
     """``admitted`` when the contract is supported and open; ``withheld`` with reasons; ``complete`` or ``fresh``."""
     contract = spelled_out(contract)
-    return supported(contract, Ground(contract), budget)
+    return supported(contract, Ground(contract, today or datetime.now(UTC)), budget)
 
 
 def supported(contract: Contract, ground: Ground, budget: int) -> Verdict:

@@ -43,6 +43,9 @@ domain works
         sets level(item) = 0
     read look(item: Item) -> { found: Item, state: int }
     write turn(to: Mood) sets mood = to
+    write ask(item: Item, amount: int free = 1)
+        approved
+        causes noted(item)
     write shout(item: Item) requires mood == loud causes noted(item)
 """
 
@@ -52,13 +55,15 @@ Pick = Callable[[Sequence[str]], str]
 def call(pick: Pick) -> tuple[str, list[str]]:
     """A call's text, and what it may be good for."""
     x, y, n = pick(["a", "b", "c", "c", '"A"', '"B"', '"C"'] * 3 + ['"X"']), pick("aaabc"), pick("11120")
-    tool = pick(["make"] * 4 + ["note", "note", "fill", "drop", "turn", "turn", "shout"])
+    tool = pick(["make"] * 4 + ["note", "note", "fill", "drop", "turn", "turn", "shout", "ask", "ask"])
     if tool == "make":
         amount = pick(["", f", amount: {n}"])
         return f"make(item: {x}, needs: {y}{amount})", [f"made({x}, {n if amount else '1'})"]
     if tool == "note":
         more = pick(["", ', words: "hm"', ", by: p"])
         return f"note(item: {x}{more})", [f"noted({x})"]
+    if tool == "ask":
+        return f"ask(item: {x}{pick(['', ', amount: 1', ', amount: 2'])})", [f"noted({x})"]
     if tool == "fill":
         return f"fill(item: {x}, to: {n})", []
     if tool == "turn":
@@ -98,6 +103,20 @@ def facts(pick: Pick) -> list[str]:
     return found
 
 
+def approvals(pick: Pick) -> list[str]:
+    """Some for calls that may be made, in force or not."""
+    ends = ["", "", "", " expires 2020-01-01", " expires 2999-01-01"]
+    found = []
+    for item in "AABBCC":
+        if pick("yyn") == "y":
+            word = pick(["approved"] * 12 + ["denied"])
+            amount = pick(["", "", "", ", amount: 1", ", amount: 2"])
+            found.append(
+                f'{word} ask(item: "{item}"{amount}) from user turn 2{pick(ends) if word == "approved" else ""}'
+            )
+    return found
+
+
 def scope(pick: Pick) -> list[str]:
     effects = pick(["made(_, _), noted(_)"] * 6 + ['made("A", _), made("B", 1), noted("A")', ""])
     fluents = pick(["ready(_), level(_), mood"] * 6 + ['ready("A"), level(_)'])
@@ -111,8 +130,9 @@ def case(pick: Pick) -> str:
     clauses = [
         *names(pick),
         *facts(pick),
+        *approvals(pick),
         *(f"owes o{i}: {g}" for i, g in enumerate(owed)),
-        "allow " + pick(["make, note, fill, drop, turn, shout"] * 9 + ["make, note"]),
+        "allow " + pick(["make, note, fill, drop, turn, shout, ask"] * 9 + ["make, note"]),
         *scope(pick),
     ]
     done = pick(["    done"] * 6 + ["    done claims o0", "    done after s0"])
@@ -127,7 +147,7 @@ def shortcut_agrees(text: str) -> bool:
     proposal = spec.proposals["p"]
     if admission.supported.status is not Status.ADMITTED:
         return False
-    quick = Ground(admission._frame.contract).admit(proposal)
+    quick = Ground(admission._frame.contract, admission.today).admit(proposal)
     if quick is None:
         return False
     admission._ground = None

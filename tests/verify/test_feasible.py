@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -57,7 +58,7 @@ def test_bounds_leave_room_or_not(low: int, high: int, room: bool) -> None:
 
 def judged(contract: Contract, at_once: bool) -> list[list[Finding]]:
     contract = spelled_out(contract)
-    feasibility = Feasibility(contract, 20_000_000, Ground(contract))
+    feasibility = Feasibility(contract, 20_000_000, Ground(contract, datetime.now(UTC)))
     if not at_once:
         feasibility.__dict__["_causing"] = {}
     return [list(feasibility.judge(o)) for o in contract.obligations]

@@ -31,7 +31,7 @@ class Group:
 
 
 def conditions(paths: Paths, today: date | datetime) -> Iterator[Condition]:
-    groups, useless = _groups(paths.contract, today)
+    groups, useless = usable(paths.contract, today)
     for run in paths.runs:
         yield from _denied(paths, run)
         if run.needs_approval is not paths.terms.false:
@@ -47,7 +47,8 @@ def instant(when: date | datetime) -> datetime:
     return datetime.combine(when, time.min, tzinfo=UTC)
 
 
-def _groups(contract: Contract, today: date | datetime) -> tuple[list[Group], list[Approval]]:
+def usable(contract: Contract, today: date | datetime) -> tuple[list[Group], list[Approval]]:
+    """The approvals that are in force, and those that have expired or are for another policy version."""
     now = instant(contract.as_of if contract.as_of is not None else today)
     counts: dict[tuple[object, ...], tuple[Approval, int]] = {}
     useless = []

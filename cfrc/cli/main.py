@@ -14,7 +14,7 @@ from cfrc import __version__
 from cfrc.cli.exits import Exit
 from cfrc.cli.output import write_stream
 
-_COMMANDS = ("check", "verify", "test", "fmt", "explain", "schema", "sweep", "close", "run", "replay")
+_COMMANDS = ("check", "verify", "test", "fmt", "explain", "schema", "sweep", "guard", "close", "run", "replay")
 
 
 class _Commands(click.Group):

@@ -1,0 +1,252 @@
+"""Turns a guarded run into an MCP server in front of another one: the only part of the guard that speaks MCP.
+
+The server's tools are listed with their own schemas, and a call goes through when the run allows it. Everything else
+comes back as a tool error that says what to do instead. A call that went through is recorded even if the client goes
+away meanwhile. Resources, prompts and what a server asks of its client (sampling, elicitation) are not passed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp import Client, MCPError
+from mcp.client.session import IncomingMessage
+from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
+from pydantic import ValidationError
+
+from cfrc.handoff.guarded import GuardedRun
+from cfrc.handoff.mcp_answers import answer_of_error, answer_of_result
+from cfrc.handoff.mcp_tools import CALL_META, MOST_PAGES, Unreachable, tool_form
+from cfrc.handoff.monitor import Allowed, Refusal
+from cfrc.handoff.run import interface_digest
+from cfrc.handoff.session import Trouble
+from cfrc.handoff.tools import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``everything`` lists all tools of the server, not only those of the plan (calls of the others are refused all the
+    same). ``timeout`` bounds each call and ``connect`` the start, in seconds; ``tell`` is given one line a decision."""
+
+    everything: bool = False
+    timeout: float = 60.0
+    connect: float = 30.0
+    tell: Callable[[str], None] = lambda line: None
+
+
+class Upstream:
+    """The connection to the guarded server. ``gone`` says why nothing can be called any more; ``stale`` that the server
+    has announced other tools."""
+
+    def __init__(self, client: Client, timeout: float) -> None:
+        self.client, self.timeout = client, timeout
+        self.gone: str | None = None
+        self.stale = False
+        self.tools: list[types.Tool] = []
+        self.interface: Mapping[str, Any] = {}
+
+    async def list_tools(self) -> None:
+        """Asks for the tools. Raises :class:`Unreachable`."""
+        found: list[types.Tool] = []
+        cursor: str | None = None
+        self.stale = False
+        try:
+            for _ in range(MOST_PAGES):
+                params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
+                page = await self.client.session.list_tools(params=params)
+                found += page.tools
+                cursor = page.next_cursor
+                if not cursor:
+                    break
+        except (MCPError, ValidationError) as problem:
+            raise Unreachable(f"the server does not list its tools: {problem}") from None
+        names = [t.name for t in found]
+        if len(set(names)) < len(names):
+            raise Unreachable("the server lists two tools of one name")
+        self.tools = found
+        self.interface = {t.name: tool_form(t) for t in found}
+
+    async def call(self, allowed: Allowed) -> tuple[Answer, types.CallToolResult | None]:
+        """Makes one call. The SDK's own judgement of the result is left out: the domain says what a result is."""
+        meta: Any = {CALL_META: allowed.wish.call}
+        params = types.CallToolRequestParams(name=allowed.wish.tool.name, arguments=dict(allowed.arguments), _meta=meta)
+        request = types.CallToolRequest(params=params)
+        try:
+            result = await self.client.session.send_request(
+                request, types.CallToolResult, request_read_timeout_seconds=self.timeout
+            )
+        except MCPError as problem:
+            if problem.error.code == types.CONNECTION_CLOSED:
+                self.gone = "the connection to the server is closed"
+            return answer_of_error(problem.error.code, problem.error.message), None
+        except ValidationError:
+            return Answer("unknown", error="the server's reply is no result of a call"), None
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self.gone = "the connection to the server is closed"
+            return Answer("unknown", error=self.gone), None
+        return answer_of_result(result), result
+
+
+@asynccontextmanager
+async def connected(server: Any, settings: Settings) -> AsyncIterator[Upstream]:
+    """A connection to a server: the parameters of a command (``StdioServerParameters``), a URL, or a server of this
+    process. Raises :class:`Unreachable`."""
+    found: list[Upstream] = []
+
+    async def heard(message: IncomingMessage) -> None:
+        if isinstance(message, types.ToolListChangedNotification) and found:
+            found[0].stale = True
+
+    client = Client(server, cache=None, message_handler=heard, read_timeout_seconds=settings.connect)
+    try:
+        await (
+            client.__aenter__()
+        )  # not `async with`: what goes wrong later is no concern of the connection's task groups
+    except (OSError, ValueError, MCPError, RuntimeError, ExceptionGroup) as problem:
+        raise Unreachable(f"the server cannot be reached: {_cause(problem)}") from None
+    try:
+        upstream = Upstream(client, settings.timeout)
+        found.append(upstream)
+        yield upstream
+    finally:
+        await client.__aexit__(None, None, None)
+
+
+def _cause(problem: BaseException) -> str:
+    while isinstance(problem, BaseExceptionGroup):
+        problem = problem.exceptions[0]
+    return str(problem) or type(problem).__name__
+
+
+class Proxy:
+    """The server that the client sees."""
+
+    def __init__(self, run: GuardedRun, upstream: Upstream, settings: Settings) -> None:
+        self.run, self.upstream, self.settings = run, upstream, settings
+        self._one_write = anyio.Lock()
+
+    def server(self, version: str) -> Server[Any]:
+        return Server(
+            "cfrc-guard",
+            version=version,
+            instructions=self.instructions(),
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+        )
+
+    def instructions(self) -> str:
+        return (
+            "A guard stands before these tools. It lets through the calls of one plan, in its order and with its "
+            "arguments; a refused call says what to do instead.\n" + self.run.monitor.advice()
+        )
+
+    async def list_tools(
+        self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        shown = [t for t in self.upstream.tools if self.settings.everything or t.name in self.run.monitor.tools]
+        return types.ListToolsResult(tools=shown)
+
+    async def call_tool(
+        self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        tool = self.run.session.contract.domain.tools.get(params.name)
+        arguments = params.arguments or {}
+        # What a client cancels, or leaves behind, has been called all the same: its answer is waited for and recorded.
+        turn = self._one_write if tool is not None and tool.writes else nullcontext()
+        with anyio.CancelScope(shield=True):
+            async with turn:
+                found = await self._offer(params.name, arguments)
+        return found
+
+    async def _offer(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
+        if self.upstream.stale and self.run.ending is None:
+            await self._look_again()
+        if self.upstream.gone is not None and self.run.ending is None:
+            why = f"{self.upstream.gone}: nothing can be called until the guard is started again with its journal"
+            return _error(str(Refusal("CFRC-RUN108", why, self.run.monitor.advice())))
+        await self._settle("")  # what the last guard's end, or this server's, has left in doubt
+        allowed = self.run.offer(tool, arguments)
+        if isinstance(allowed, Refusal):
+            self.settings.tell(f"refused {tool}: {allowed.code} {allowed.reason}")
+            return _error(str(allowed))
+        self.settings.tell(f"call    {allowed.node} = {tool}")
+        answer, result = await self.upstream.call(allowed)
+        after = await self._settle(self.run.record(allowed, answer))
+        self.settings.tell(f"{after:7} {allowed.node}" + (f": {answer.error}" if answer.error else ""))
+        if self.run.ending is not None:
+            self.settings.tell(f"the run has ended: {self.run.ending.kind} ({self.run.monitor.why()})")
+        return self._reply(allowed, after, result)
+
+    async def _settle(self, after: str) -> str:
+        """Asks the reads that tell whether a lost call took place."""
+        while self.upstream.gone is None and (questions := self.run.questions()):
+            asked = self.run.ask(questions[0])
+            if isinstance(asked, Refusal):
+                return "lost"
+            self.settings.tell(f"ask     {asked.wish.tool.name} about {asked.node}")
+            answer, _ = await self.upstream.call(asked)
+            after = self.run.record(asked, answer)
+        return after
+
+    async def _look_again(self) -> None:
+        """The server has announced other tools: those of the plan must be the same."""
+        before = self._digest()
+        try:
+            await self.upstream.list_tools()
+        except Unreachable as problem:
+            self.upstream.gone = str(problem)
+            return
+        if self._digest() != before:
+            self.run.hold(Trouble("RUN010", "the server's tools have changed while the run was going on"))
+
+    def _digest(self) -> str:
+        session = self.run.session
+        return interface_digest(self.upstream.interface, session.proposal, session.contract)[0]
+
+    def _reply(self, allowed: Allowed, after: str, result: types.CallToolResult | None) -> types.CallToolResult:
+        """What the client is told. Only a receipt that the run accepts is passed on."""
+        monitor = self.run.monitor
+        match after:
+            case "ok" | "poll" | "failed" if result is not None:
+                return result if after != "failed" else _with_note(result, self._ended() or monitor.advice())
+            case "ok":
+                return _text("It took place, as another read of the server shows.")
+            case "failed":
+                return _error(self._ended() or monitor.advice())
+            case "again" | "did not happen":
+                return _error(f"`{allowed.node}` did not take place: it may be called again.\n{monitor.advice()}")
+            case "settling":
+                return _error(f"Nobody knows whether `{allowed.node}` took place: do not call it again.")
+            case "lost":
+                return _error(f"The answer to `{allowed.node}` could not be written down: stop here.")
+        return _error(self._ended() or f"`{allowed.node}`: {after}")
+
+    def _ended(self) -> str:
+        """What the end of the run means for the client; nothing while it goes on."""
+        over = self.run.monitor.over()
+        return str(over) if over is not None else ""
+
+
+def _text(text: str, is_error: bool = False) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=is_error)
+
+
+def _error(text: str) -> types.CallToolResult:
+    return _text(text, True)
+
+
+def _with_note(result: types.CallToolResult, note: str) -> types.CallToolResult:
+    return result.model_copy(update={"content": [*result.content, types.TextContent(text=note)]})
+
+
+async def serve(proxy: Proxy, version: str) -> None:
+    """Serves one client over standard input and output, until it goes away."""
+    server = proxy.server(version)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())

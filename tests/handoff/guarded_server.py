@@ -1,0 +1,86 @@
+"""A small MCP server over stdio with faults on demand: ``python shop_server.py STATE_FILE [FAULT]``.
+
+State is a line a write in a file, so that a test can see what really happened, whatever the server said.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any, TypedDict
+
+from mcp.server import MCPServer
+
+STATE = Path(sys.argv[1])
+FAULT = sys.argv[2] if len(sys.argv) > 2 else ""
+app = MCPServer("shop")
+
+
+class Order(TypedDict):
+    o: str
+    phase: str
+    price: float
+
+
+class Cancelled(TypedDict):
+    ref: str
+
+
+def written() -> list[str]:
+    return STATE.read_text().splitlines() if STATE.exists() else []
+
+
+def write(line: str) -> None:
+    with STATE.open("a") as file:
+        file.write(line + "\n")
+
+
+@app.tool()
+def look(o: str) -> Order:
+    """Read an order."""
+    if FAULT == "refuses":
+        raise ValueError("not today")
+    phase = "x-gone" if f"cancel {o}" in written() else "open"
+    return Order(o="o2" if FAULT == "other order" else o, phase="lost" if FAULT == "bad enum" else phase, price=12.5)
+
+
+@app.tool()
+def cancel(o: str, fast: bool = True) -> Cancelled:  # the default differs from what the domain assumes
+    """Cancel an order."""
+    if FAULT == "dies before":
+        os._exit(3)
+    if FAULT == "slow":
+        time.sleep(2)
+    write(f"cancel {o}" + (" fast" if fast else ""))
+    if FAULT == "dies after":
+        os._exit(3)
+    return Cancelled(ref="r1")
+
+
+@app.tool()
+def tell(r: str, text: str) -> str:
+    """Tell somebody."""
+    write(f"tell {r} {text}")
+    return "2026-12-01T09:00:00Z"
+
+
+@app.tool()
+def look_off(o: str) -> dict[str, Any]:
+    """Whether an order is cancelled."""
+    return {"off": f"cancel {o}" in written(), "ref": "r1"}
+
+
+@app.tool()
+def drop_everything() -> str:
+    """Not part of anybody's plan."""
+    write("dropped")
+    return "gone"
+
+
+if FAULT == "no tell":
+    app.remove_tool("tell")
+
+if __name__ == "__main__":
+    app.run()

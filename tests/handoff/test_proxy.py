@@ -1,0 +1,298 @@
+"""The guard between a real client session and a real server process, both over stdio."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp")
+
+import anyio
+from mcp import ClientSession, StdioServerParameters, stdio_client
+
+from cfrc.handoff.replay import replay
+from tests.handoff.test_monitor import DOMAIN
+
+ROOT = Path(__file__).parents[2]
+SERVER = Path(__file__).with_name("guarded_server.py")
+SPEC = DOMAIN.replace("-> { at: time }", "-> time")
+ASKING = SPEC.replace("    allow look,", "    allow look_off, look,").replace(
+    "\ncontract z for", "\n    read look_off(o: Order) -> { off: bool, ref: Ref }\n"
+    "        witnesses cancelled(o) when result.off\n        refutes cancelled(o) when not result.off\n\ncontract z for", 1,
+)  # fmt: skip
+MOST = 40.0
+"""Seconds that one test may take, on a machine that others use too."""
+
+
+class Guarded:
+    """One client's session with a guard."""
+
+    def __init__(self, session: ClientSession, folder: Path) -> None:
+        self.session, self.folder = session, folder
+
+    async def call(self, tool: str, **arguments: Any) -> tuple[bool, str]:
+        result = await self.session.call_tool(tool, arguments)
+        return bool(result.is_error), "\n".join(c.text for c in result.content if c.type == "text")
+
+    def happened(self) -> list[str]:
+        state = self.folder / "state"
+        return state.read_text().splitlines() if state.exists() else []
+
+
+def command(folder: Path, fault: str = "", spec: str = SPEC, *options: str, plan: str = "good") -> list[str]:
+    (folder / "shop.cfrc").write_text(spec)
+    files = [str(folder / "shop.cfrc")] * 2
+    guard = ["-m", "cfrc", "guard", *files, "--proposal", plan, "--journal", str(folder / "journal"), "-v", *options]
+    return [*guard, "--", sys.executable, str(SERVER), str(folder / "state"), *([fault] if fault else [])]
+
+
+@asynccontextmanager
+async def guarded(folder: Path, *args: Any, **more: Any) -> AsyncIterator[Guarded]:
+    parameters = StdioServerParameters(command=sys.executable, args=command(folder, *args, **more), cwd=ROOT)
+    with (folder / "errors").open("a") as errors:
+        async with stdio_client(parameters, errlog=errors) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            yield Guarded(session, folder)
+
+
+def trial(test: Callable[[Path], Awaitable[None]]) -> Callable[[Path], None]:
+    """Runs an asynchronous test within its time."""
+
+    async def bounded(folder: Path) -> None:
+        with anyio.fail_after(MOST):
+            await test(folder)
+
+    def run(tmp_path: Path) -> None:
+        anyio.run(bounded, tmp_path)
+
+    run.__name__ = test.__name__
+    return run
+
+
+@trial
+async def test_a_whole_run(folder: Path) -> None:
+    async with guarded(folder) as guard:
+        tools = (await guard.session.list_tools()).tools
+        assert [t.name for t in tools] == ["look", "cancel", "tell"]
+        assert tools[1].input_schema["properties"]["fast"]["default"] is True  # as the server says it
+        wrong, said = await guard.call("drop_everything")
+        assert wrong and "RUN101" in said and 'call look with {"o": "o1"}' in said
+        wrong, said = await guard.call("cancel", o="o1")
+        assert wrong and "RUN104" in said
+        assert not guard.happened()
+        assert await guard.call("look", o="o2") != (False, "")
+        wrong, said = await guard.call("look", o="o1")
+        assert not wrong and '"price": 12.5' in said
+        wrong, said = await guard.call("cancel", o="o1", fast=True)
+        assert wrong and "`fast`" in said
+        assert not (await guard.call("cancel", o="o1"))[0]
+        assert guard.happened() == ["cancel o1"]  # not fast, whatever the server's own default is
+        wrong, said = await guard.call("cancel", o="o1")
+        assert wrong and "RUN102" in said and "Still owed: news" in said
+        assert not (await guard.call("tell", r="r1", text="gone"))[0]
+        wrong, said = await guard.call("tell", r="r1", text="gone")
+        assert wrong and "RUN106" in said
+        assert guard.happened() == ["cancel o1", "tell r1 gone"]
+    told = replay(folder / "journal")
+    assert told.outcome is not None and told.outcome["kind"] == "done"
+
+
+@trial
+async def test_the_client_may_come_back(folder: Path) -> None:
+    async with guarded(folder) as guard:
+        await guard.call("look", o="o1")
+        await guard.call("cancel", o="o1")
+    async with guarded(folder, "", SPEC, "--all-tools") as guard:
+        assert len((await guard.session.list_tools()).tools) == 5
+        assert "RUN101" in (await guard.call("drop_everything"))[1]
+        assert "RUN102" in (await guard.call("cancel", o="o1"))[1]
+        assert not (await guard.call("tell", r="r1", text="gone"))[0]
+    assert guard.happened() == ["cancel o1", "tell r1 gone"]
+    assert "done: everything owed" in (folder / "errors").read_text()
+
+
+@trial
+async def test_a_server_that_dies_after_the_write_is_not_written_to_again(folder: Path) -> None:
+    async with guarded(folder, "dies after") as guard:
+        await guard.call("look", o="o1")
+        wrong, said = await guard.call("cancel", o="o1")
+        assert wrong and "nobody knows" in said
+        assert (await guard.call("cancel", o="o1"))[0]
+    assert guard.happened() == ["cancel o1"]
+    told = replay(folder / "journal")
+    assert told.outcome is not None and told.outcome["kind"] == "held" and told.outcome["code"] == "RUN005"
+    assert told.ledger.entries[-1].status == "unknown"  # type: ignore[union-attr]
+
+
+@trial
+async def test_a_lost_write_is_settled_by_the_next_guard(folder: Path) -> None:
+    async with guarded(folder, "dies before", ASKING) as guard:
+        await guard.call("look", o="o1")
+        wrong, said = await guard.call("cancel", o="o1")
+        assert wrong and "do not call it again" in said
+        wrong, said = await guard.call("cancel", o="o1")
+        assert wrong and "RUN108" in said
+    assert guard.happened() == []
+    async with guarded(folder, "", ASKING) as guard:
+        assert not (await guard.call("cancel", o="o1"))[0]  # it did not take place: now it may be made
+    assert guard.happened() == ["cancel o1"]
+
+
+@trial
+async def test_a_slow_write_is_never_made_again(folder: Path) -> None:
+    async with guarded(folder, "slow", ASKING, "--timeout", "1") as guard:
+        await guard.call("look", o="o1")
+        wrong, said = await guard.call("cancel", o="o1")
+        assert wrong and "RUN105" in said and "under way" in said
+        assert guard.happened() == []
+        await anyio.sleep(2)
+        assert (await guard.call("cancel", o="o1"))[0]
+    assert guard.happened() == ["cancel o1"]
+
+
+@pytest.mark.parametrize("fault", ["bad enum", "other order"])
+def test_an_answer_that_does_not_match_is_an_error_and_ends_the_run(tmp_path: Path, fault: str) -> None:
+    @trial
+    async def test(folder: Path) -> None:
+        async with guarded(folder, fault) as guard:
+            wrong, said = await guard.call("look", o="o1")
+            assert wrong and "RUN105" in said and "12.5" not in said
+            assert "RUN105" in (await guard.call("cancel", o="o1"))[1]
+        assert guard.happened() == []
+
+    test(tmp_path)
+
+
+@trial
+async def test_an_error_result_is_a_definite_failure(folder: Path) -> None:
+    async with guarded(folder, "refuses") as guard:
+        wrong, said = await guard.call("look", o="o1")
+        assert wrong and "Error executing tool look" in said and "RUN107" in said
+    told = replay(folder / "journal")
+    assert told.outcome is not None and told.outcome["kind"] == "yield"
+
+
+@trial
+async def test_a_client_that_leaves_in_the_middle_of_a_write_loses_nothing(folder: Path) -> None:
+    async with guarded(folder, "slow") as guard:
+        await guard.call("look", o="o1")
+        with anyio.move_on_after(0.5):
+            await guard.call("cancel", o="o1")
+        assert guard.happened() == []
+        with anyio.move_on_after(10):
+            while not guard.happened():
+                await anyio.sleep(0.1)
+        await anyio.sleep(0.5)
+    async with guarded(folder) as guard:
+        assert "RUN102" in (await guard.call("cancel", o="o1"))[1]
+        assert not (await guard.call("tell", r="r1", text="gone"))[0]
+
+
+@trial
+async def test_calls_at_the_same_time_are_made_once(folder: Path) -> None:
+    async with guarded(folder) as guard:
+        await guard.call("look", o="o1")
+        answers: list[bool] = []
+
+        async def cancel() -> None:
+            answers.append((await guard.call("cancel", o="o1"))[0])
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(5):
+                tasks.start_soon(cancel)
+        assert sorted(answers) == [False, True, True, True, True]
+        assert guard.happened() == ["cancel o1"]
+
+
+# -- what does not start ----------------------------------------------------------------------------------------------
+
+
+async def started(folder: Path, *args: Any, **more: Any) -> tuple[int, str]:
+    """The exit code and standard error of a guard whose client has nothing to say; its standard output is MCP's."""
+    with anyio.fail_after(MOST):
+        done = await anyio.run_process(
+            [sys.executable, *command(folder, *args, **more)], check=False, cwd=ROOT, stdin=None, input=b""
+        )
+    assert done.stdout == b""
+    return done.returncode, done.stderr.decode()
+
+
+def test_a_plan_that_is_not_admitted_is_never_opened(tmp_path: Path) -> None:
+    spec = SPEC.replace('text: "gone")', 'text: "gone") when a.phase == shipped', 1)
+    code, said = anyio.run(started, tmp_path, "", spec)
+    assert code == 1 and "COV001" in said and "refused: good" in said and "not opened" in said
+    assert not (tmp_path / "journal").exists() and not (tmp_path / "state").exists()
+
+
+def test_a_server_without_a_tool_of_the_plan_is_not_opened(tmp_path: Path) -> None:
+    code, said = anyio.run(started, tmp_path, "no tell")
+    assert code == 1 and "RUN002" in said and "tell" in said and not (tmp_path / "journal").exists()
+
+
+def test_another_interface_is_not_opened(tmp_path: Path) -> None:
+    code, said = anyio.run(started, tmp_path, "", SPEC, "--interface", "sha256:0")
+    assert code == 1 and "RUN010" in said and not (tmp_path / "journal").exists()
+
+
+def test_a_client_without_a_call_leaves_a_run_that_can_be_taken_up(tmp_path: Path) -> None:
+    code, said = anyio.run(started, tmp_path)
+    assert code == 1 and "start the guard again" in said
+    assert replay(tmp_path / "journal").outcome is None
+
+
+def test_a_server_that_cannot_be_started(tmp_path: Path) -> None:
+    async def nothing() -> tuple[int, str]:
+        line = command(tmp_path)
+        line[line.index("--") + 1 :] = ["/no/such/server"]
+        with anyio.fail_after(MOST):
+            done = await anyio.run_process([sys.executable, *line], check=False, cwd=ROOT, input=b"")
+        return done.returncode, done.stderr.decode()
+
+    code, said = anyio.run(nothing)
+    assert code == 2 and "cannot be reached" in said and "Traceback" not in said
+
+
+def test_a_guard_that_is_killed_in_the_middle_leaves_the_write_in_doubt(tmp_path: Path) -> None:
+    @trial
+    async def test(folder: Path) -> None:
+        process = None
+        async with anyio.create_task_group() as tasks:
+
+            async def client() -> None:
+                async with guarded(folder, "slow") as guard:
+                    await guard.call("look", o="o1")
+                    with anyio.move_on_after(1):
+                        await guard.call("cancel", o="o1")
+                    for pid in children(os.getpid()):
+                        if "guard" in commandline(pid) and str(folder) in commandline(pid):
+                            os.kill(pid, signal.SIGKILL)
+
+            tasks.start_soon(client)
+        assert process is None
+        async with guarded(folder) as guard:
+            wrong, said = await guard.call("cancel", o="o1")
+            assert wrong and "RUN105" in said
+
+    test(tmp_path)
+
+
+def children(parent: int) -> list[int]:
+    """The processes that this one has started."""
+    task = Path(f"/proc/{parent}/task/{parent}/children")
+    if not task.exists():
+        pytest.skip("needs /proc")
+    return [int(p) for p in task.read_text().split()]
+
+
+def commandline(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks import peers, symbolic
 from benchmarks.graphs import SHAPES, ground
+from benchmarks.live import run_rows
 from benchmarks.rows import Row
 from benchmarks.timing import cold, run, warm
 from cfrc.lang.format import format_source
@@ -182,6 +183,7 @@ MEASURES: dict[str, Callable[[bool], Iterator[Row]]] = {
     "symbolic": symbolic_rows,
     "contract": contract_rows,
     "text": text_rows,
+    "run": run_rows,
     "start": start_rows,
 }
 """The groups of rows, in the order of the table."""

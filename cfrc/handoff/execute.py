@@ -1,13 +1,14 @@
 """Turns a session's wishes into live calls: reads side by side, one write at a time, every step on the disk first.
 
-The order is always: decide, write the intention, call, write the receipt with what follows from it. Nothing is ever
+The order is always: decide, write the intention, call, write the receipt with what follows from it and with the next
+intentions (one synchronization a step). Nothing is ever
 repeated here; whether a call may be made again is the session's decision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import monotonic
 
@@ -15,7 +16,7 @@ from cfrc.handoff.journal import Entry, Journal, JournalError, json_text
 from cfrc.handoff.lease import Lease
 from cfrc.handoff.pool import Pool, Stop
 from cfrc.handoff.session import Session, Trouble, Wish
-from cfrc.handoff.tools import Answer, Tools
+from cfrc.handoff.tools import Answer, Tools, plain
 from cfrc.model.transcript import JSON
 
 LARGEST = 10_000_000
@@ -63,6 +64,7 @@ class Executor:
         self._wishes: dict[tuple[str, int], Wish] = {}
         self._due: dict[str, float] = {}
         self._guarded = False
+        self._unwritten: list[Entry] = []
 
     def execute(self) -> None:
         """Runs until the session has ended or somebody stops it; no call is in the air afterwards."""
@@ -74,6 +76,7 @@ class Executor:
                 elif not self._over():
                     self.hold(Trouble("RUN001", "nothing can be called, and the run has not ended"))
             self._drain()
+            self.append([])
         finally:
             self.pool.close()
 
@@ -103,7 +106,7 @@ class Executor:
             if records[-1]["is"] != "intent":
                 break
             begun.append((wish, records[-1]["args"]))
-        if entries and not self.append(entries):
+        if not self.append(entries):
             for wish, _ in begun:
                 self.session.withdraw(wish.call, wish.attempt)
             return
@@ -152,9 +155,10 @@ class Executor:
             self._due = {n: t for n, t in self._due.items() if t > now}
 
     def _take(self, key: tuple[str, int], answer: Answer, seconds: float) -> None:
+        """A receipt. It is written together with the next intentions: before any other call is made or waited for."""
         wish = self._wishes.pop(key)
         entries = self.session.answer(*key, answer, self.settings.clock())
-        self.append(entries)
+        self._unwritten += entries
         after = entries[-1]["after"]
         if after == "poll":
             self._due[wish.node] = monotonic() + self.settings.interval(wish.poll + 1)
@@ -174,15 +178,20 @@ class Executor:
                 why = Answer("unknown", error="the run was stopped before it answered", late=True)
                 for key in [found[0]] if found is not None else list(self._wishes):
                     self._take(key, why, 0.0)
+            self.append([])
 
     # -- records ----------------------------------------------------------------------------------------------------
 
     def append(self, entries: Sequence[Entry]) -> bool:
-        """Writes records; where that fails the run is held. Whether they are on the disk."""
+        """Writes records after all that are waiting; where that fails the run is held. Whether they are on the disk."""
         if self.broken is not None:
             return False
+        waiting = [*self._unwritten, *entries]
+        self._unwritten = []
+        if not waiting:
+            return True
         try:
-            self.journal.append(entries)
+            self.journal.append(waiting)
         except JournalError as problem:
             self.broken = problem
             self.session.hold(Trouble(problem.code, problem.message))
@@ -205,8 +214,9 @@ def _answer(tools: Tools, tool: str, args: Mapping[str, JSON], call: str) -> Ans
     except BaseException as problem:  # also what would end this thread: the run must hear of it
         return Answer("unknown", error=f"{type(problem).__name__}: {problem}")
     try:
-        if len(json_text(answer.result)) > LARGEST:
+        result = plain(answer.result)
+        if len(json_text(result)) > LARGEST:
             return Answer(answer.status, error=answer.error, broken="the answer is too large")
     except (TypeError, ValueError, RecursionError) as problem:
         return Answer(answer.status, error=answer.error, broken=f"not JSON: {problem}")
-    return answer
+    return replace(answer, result=result)

@@ -168,14 +168,25 @@ def _not_one(path: Path) -> JournalError:
 
 
 def json_text(value: Any) -> str:
-    """One line of JSON, decimals as the numbers they are. Raises ``TypeError`` for what is not JSON."""
+    """One line of JSON, decimals as the numbers they are. Raises ``TypeError`` for what is not JSON; no floats."""
+    try:
+        return _FAST(value)
+    except TypeError:
+        return _slow(value)
+
+
+_FAST = json.JSONEncoder(separators=(",", ":"), check_circular=False, allow_nan=False).encode
+"""Good for everything but decimals."""
+
+
+def _slow(value: Any) -> str:
     match value:
         case None | bool() | str() | int():
             return json.dumps(value)
         case Decimal():
             return str(value) if "." in str(value) or "E" in str(value) else f"{value}.0"
         case Mapping():
-            return "{" + ",".join(f"{json.dumps(k)}:{json_text(v)}" for k, v in value.items()) + "}"
+            return "{" + ",".join(f"{json.dumps(k)}:{_slow(v)}" for k, v in value.items()) + "}"
         case list() | tuple():
-            return "[" + ",".join([json_text(v) for v in value]) + "]"
+            return "[" + ",".join([_slow(v) for v in value]) + "]"
     raise TypeError(f"not JSON: {type(value).__name__}")

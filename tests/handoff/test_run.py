@@ -440,7 +440,7 @@ def test_a_journal_is_of_one_contract_and_one_proposal(tmp_path: Path) -> None:
 def test_a_full_disk_before_a_call_stops_it_and_after_it_leaves_a_doubt(tmp_path: Path) -> None:
     """The file may not grow: the first record that does not fit is the end of this process's part."""
     outcomes = set()
-    for room in range(3, 12):
+    for room in range(2, 12):
         folder = tmp_path / str(room)
         folder.mkdir()
         shop = Shop(folder / "shop")
@@ -453,6 +453,8 @@ def test_a_full_disk_before_a_call_stops_it_and_after_it_leaves_a_doubt(tmp_path
             continue
         finally:
             bounded.undo()
+        if outcome.kind == "done":
+            break
         assert outcome.kind == "held" and code(outcome) == "JRN003" and outcome.resumable, room
         done = shop.done()
         assert all(statuses(outcome, t) == ["success"] for t in done), "no receipt is lost to the caller"
@@ -461,7 +463,7 @@ def test_a_full_disk_before_a_call_stops_it_and_after_it_leaves_a_doubt(tmp_path
         effects = shop.done()
         assert all(effects.count(t) <= 1 for t in ("charge", "mail", "ship"))
         assert effects[: len(done)] == done
-    assert "done" in outcomes
+    assert room > 5 and "done" in outcomes
 
 
 class _bounded:

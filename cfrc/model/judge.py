@@ -88,12 +88,14 @@ class Replayer:
 
     def _unmet(self, run: Run, step: Step, event: Event) -> None:
         """``requires`` is false: the run goes no further, but what this very call would do is judged all the same, so
-        that a repeated effect is named as such even where its tool would refuse it."""
+        that a repeated effect is named as such even where its tool would refuse it. It is not made in any order, so
+        that it interferes with nothing."""
         machine = run.machine
         try:
             machine.result(step, event)
         except Illegal:
             step.found = None  # no such receipt: nothing to judge
+        step.footprint = None
         if step.found is not None:
             judge_effects(run, step, step.found)
         machine.over = "requires"

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -14,7 +15,20 @@ from cfrc import __version__
 from cfrc.cli.exits import Exit
 from cfrc.cli.output import write_stream
 
-_COMMANDS = ("check", "verify", "test", "fmt", "explain", "schema", "sweep", "guard", "close", "run", "replay")
+_COMMANDS = (
+    "check",
+    "verify",
+    "test",
+    "fmt",
+    "explain",
+    "schema",
+    "sweep",
+    "guard",
+    "import",
+    "close",
+    "run",
+    "replay",
+)
 
 
 class _Commands(click.Group):
@@ -26,7 +40,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        found = import_module(f"cfrc.cli.{cmd_name}").command
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        found = import_module(f"cfrc.cli.{module}").command
         assert isinstance(found, click.Command)
         return found
 

@@ -101,7 +101,8 @@ def test_a_resumed_run_killed_again_is_resumed_again(tmp_path: Path, second: int
         folder = tmp_path / str(fatal)
         folder.mkdir()
         in_child(lambda: execute(folder, Points(fatal)))  # noqa: B023
-        assert in_child(lambda: execute(folder, Points(second))) in (0, -signal.SIGKILL)  # noqa: B023
+        ended = in_child(lambda: execute(folder, Points(second)))  # noqa: B023
+        assert ended in (0, -signal.SIGKILL) or (ended == 77 and replay(folder / "journal").outcome is not None)
         if replay(folder / "journal").outcome is None:
             judge(folder, names[fatal])
         effects = Shop(folder / "shop").done()

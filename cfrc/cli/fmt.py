@@ -47,10 +47,15 @@ def command(files: tuple[str, ...], check: bool, diff: bool, quiet: bool, color:
 
 def _one(path: str, check: bool, diff: bool, out: Output) -> Exit:
     """Formats one file. Raises :class:`cfrc.lang.diagnostics.SpecError` when it cannot be read or parsed."""
-    from cfrc.lang.diagnostics import SpecError, has_errors
+    from cfrc.lang.diagnostics import Diagnostic, SpecError, has_errors
     from cfrc.lang.format import format_file
+    from cfrc.lang.imports import is_json
+    from cfrc.source import Span
 
     source = source_of(path)
+    if is_json(source):
+        message = "this is JSON, and only spec text has a layout"
+        raise SpecError([Diagnostic("JSN017", message, Span(source, 0, 0), "leave it out")])
     text, diagnostics = format_file(source)
     if has_errors(diagnostics):
         raise SpecError(diagnostics)

@@ -45,7 +45,7 @@ def story(run: Counterexample, names: Naming, code: str = "") -> tuple[list[Line
     """The sentences up to the step that goes wrong, what goes wrong there, and the sentences after it.
 
     ``code`` is the finding's, which decides how the failing part is spoken of. Answers that do not matter are
-    shown as ``·``.
+    left out.
     """
     opening = _world(run, names)
     last = max((i for i, s in enumerate(run.order) if s.node == run.step), default=None)
@@ -108,7 +108,10 @@ def _sentence(step: Step, names: Naming) -> Line:
         return (call, (" fails", "bad"))
     if step.result is None or step.result == record({}):
         return (call, (" succeeds", ""))
-    answer = quote(names.result(step.tool, step.result) if step.relevant else "·", None)
+    if not step.relevant:
+        again = step.outcome == "poll"
+        return (call, (" is not there yet, so it is asked again" if again else " succeeds, whatever it answers", ""))
+    answer = quote(names.result(step.tool, step.result), None)
     if step.outcome == "poll":
         return (call, (" answers ", ""), answer, (": not yet, so it is asked again", ""))
     return (call, (" answers ", ""), answer)

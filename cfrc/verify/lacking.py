@@ -91,7 +91,7 @@ def _still_lacking(f: Feasibility, o: Obligation, name: str) -> bool:
     from cfrc.verify.feasible import Feasibility
 
     wider = replace(f.contract, allow=(*f.contract.allow, name))
-    return Feasibility(wider, f.budget, Ground(wider)).reasons(o) is not None
+    return Feasibility(wider, f.budget, Ground(wider, f.ground.today)).reasons(o) is not None
 
 
 def _against(f: Feasibility, o: Obligation, goal: Goal, tool: Tool, clause: EffectClause | None, found: Lack) -> None:

@@ -273,3 +273,20 @@ def test_what_is_wrong_with_a_contract_is_said_once(tmp_path: Path) -> None:
         assert done.out.count("withheld: one for deal") == done.out.count("withheld: two for deal") == 1
     verdicts = json.loads(run("check", path, "--format", "json").out)["verdicts"]
     assert all(v["findings"] for v in verdicts), "a document is complete"
+
+
+def test_arguments_without_names_are_one_finding_with_the_names(contract_file: Path, proposal_file: Path) -> None:
+    proposal_file.write_text(PROPOSAL.format(name="plan").replace("item: item", "item"))
+    done = run("check", contract_file, proposal_file)
+    assert done.code == 1 and "write `sell(item: item)`" in done.out
+    assert done.out.splitlines()[-1] == "refused: plan for deal (typing)"
+
+
+def test_what_does_not_matter_is_not_shown(tmp_path: Path) -> None:
+    domain = DOMAIN.replace("    write sell", "    read look(item: Item) -> { price: int }\n    write sell")
+    contract = CONTRACT.replace("allow sell", "allow sell, look")
+    plan = "proposal plan for deal\n    l = look(item: item)\n    done after l\n"
+    path = tmp_path / "spec.cfrc"
+    path.write_text(domain + contract + plan)
+    done = run("check", path)
+    assert done.code == 1 and "succeeds, whatever it answers" in done.out and "·" not in done.out

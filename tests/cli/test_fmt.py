@@ -126,3 +126,11 @@ def test_a_file_that_may_not_be_written(file: Path, monkeypatch: pytest.MonkeyPa
 def test_in_a_process_of_its_own(tmp_path: Path) -> None:
     done = run_process(["fmt", "-"], tmp_path, UNTIDY.encode())
     assert (done.code, done.out, done.err) == (0, TIDY, "")
+
+
+def test_json_has_no_layout(tmp_path: Path) -> None:
+    form = tmp_path / "plan.json"
+    form.write_text('{"cfrc": 1, "nodes": []}')
+    done = run("fmt", form)
+    assert done.code == 2 and "only spec text has a layout" in done.err
+    assert form.read_text() == '{"cfrc": 1, "nodes": []}'

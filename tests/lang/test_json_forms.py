@@ -341,6 +341,11 @@ def test_suggestions_are_members_of_the_object_and_not_there_yet(text: str, help
     assert f"`{word}`" not in found.help
 
 
+def test_a_terminal_without_anything_is_an_empty_object() -> None:
+    (found,) = (d for d in shape('{"cfrc": 1, "nodes": [{"id": "e", "done": true}]}') if d.code == "JSN012")
+    assert found.help == "write `{}`"
+
+
 def test_a_domain_that_is_not_found_is_looked_for_by_name(tmp_path: Path) -> None:
     form = tmp_path / "contract.json"
     form.write_text('{"cfrc": 1, "contract": "c", "domain": "calendar"}')

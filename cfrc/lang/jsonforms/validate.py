@@ -82,7 +82,8 @@ def _diagnostic(root: Json, error: ErrorDetails) -> Diagnostic:
         span = owner.key_span(str(loc[-2]))
         return Diagnostic("JSN013", f"{quoted(str(loc[-2]))} is not a name", span, "names are letters, digits and `_`")
     if kind in _WANTED:
-        return Diagnostic("JSN012", f"expected {_WANTED[kind]}, found {kind_of(found)}", span)
+        empty = "write `{}`" if last in ("done", "yield") and found.value is True else None
+        return Diagnostic("JSN012", f"expected {_WANTED[kind]}, found {kind_of(found)}", span, empty)
     if kind == "literal_error":
         shown = found.value if isinstance(found.value, str | int) else kind_of(found)
         code = "JSN014" if loc == ("cfrc",) else "JSN012"

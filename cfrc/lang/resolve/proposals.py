@@ -122,9 +122,14 @@ class _Proposal:
         params = {p.name: p for p in tool.params} if tool is not None else {}
         args: dict[str, Expr] = {}
         given: set[str] = set()
+        nameless = [arg for arg in step.args if arg.name is None]
+        if nameless:
+            named = {arg.name.text for arg in step.args if arg.name is not None}
+            meant = dict(zip([n for n in params if n not in named], nameless, strict=False))
+            given |= meant.keys()  # (they are not missing, only nameless)
+            faults.append(fault("TYP003", "arguments need their names", nameless[0].span, _named(tool, meant)))
         for arg in step.args:
             if arg.name is None:
-                faults.append(fault("TYP003", "an argument of a call needs its name", arg.span, _signature(tool)))
                 continue
             name = arg.name.text
             if name in given:
@@ -214,6 +219,14 @@ class _Proposal:
             faults=tuple(faults),
             span=step.span,
         )
+
+
+def _named(tool: Tool | None, meant: Mapping[str, t.Arg]) -> str | None:
+    """The nameless arguments with the names that they probably stand for."""
+    if tool is None:
+        return None
+    shown = ", ".join(f"{name}: {arg.value.span.text}" for name, arg in meant.items())
+    return f"write {quoted(f'{tool.name}({shown})', 120)}"
 
 
 def _signature(tool: Tool | None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from cfrc.adapters.interfaces.names import is_name, pascal, spelled
+from cfrc.adapters.interfaces.names import is_name, pascal
 from cfrc.adapters.interfaces.read import Hints, PublishedTool
 from cfrc.adapters.interfaces.registry import Registry
 from cfrc.adapters.interfaces.schema import Schemas
@@ -218,7 +218,3 @@ def _comments(lines: list[str]) -> Iterator[str]:
 def comments(lines: list[str]) -> list[str]:
     """The lines as comments of the domain's level."""
     return list(_comments(lines))
-
-
-def own_name(tool: PublishedTool) -> str:
-    return spelled(tool.name)

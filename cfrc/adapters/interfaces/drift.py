@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cfrc.adapters.interfaces.digests import interface_digest, recorded, tool_digests
-from cfrc.adapters.interfaces.names import spelled
+from cfrc.adapters.interfaces.names import declared_names
 from cfrc.adapters.interfaces.read import Interface, PublishedTool
 from cfrc.adapters.interfaces.schema import MOST_FIELDS, kinds_of
 from cfrc.lang.diagnostics import quoted
@@ -20,6 +20,7 @@ from cfrc.model.domain import Domain, Param, Tool
 from cfrc.model.types import BOOL, DECIMAL, INT, BagOf, Enum, ListOf, MapOf, Optional, RecordOf, Type
 from cfrc.source import Span
 
+_GONE = "the interface has no such tool any more"
 _CHANGED = {
     "in": "its parameters have changed",
     "out": "what it returns has changed",
@@ -47,29 +48,25 @@ def drifted(domain: Domain, text: str, interface: Interface) -> list[Drift]:
     whole, parts = recorded(text)
     if whole == interface_digest(interface):
         return []
-    published = {t.name: t for t in interface.tools}
-    by_name = {spelled(n): t for n, t in published.items()} | published
-    known = {spelled(n): digests for n, digests in parts.items()}
+    names = declared_names(dict.fromkeys([*parts, *(t.name for t in interface.tools)]))
+    published = {names[t.name]: t for t in interface.tools}
     out: list[Drift] = []
     for tool in domain.tools.values():
-        now = by_name.get(tool.name)
+        now = published.get(tool.name)
         if now is None:
-            out.append(Drift("IFC010", tool.name, "the interface has no such tool any more", tool.span))
+            out.append(Drift("IFC010", tool.name, _GONE, tool.span))
         else:
-            out += _tool(tool, now, known.get(tool.name))
-    declared = set(domain.tools)
+            out += _tool(tool, now, parts.get(now.name))
     for name, now in published.items():
-        if name in declared or spelled(name) in declared:
-            continue
-        before = parts.get(name)
-        if before is None and whole is None:
+        before = parts.get(now.name)
+        if name in domain.tools or (before is None and whole is None):
             continue  # a domain written by hand need not declare every tool
         if before is None:
-            out.append(Drift("IFC011", name, "the interface has it, the domain does not"))
+            out.append(Drift("IFC011", now.name, "the interface has it, the domain does not"))
         else:
-            out += [Drift("IFC013", name, why) for why in _changes(before, now)]
-    gone = [n for n in parts if n not in published and n not in declared and spelled(n) not in declared]
-    out += [Drift("IFC010", n, "the interface has no such tool any more") for n in gone]
+            out += [Drift("IFC013", now.name, why) for why in _changes(before, now)]
+    gone = [n for n in parts if names[n] not in published and names[n] not in domain.tools]
+    out += [Drift("IFC010", n, _GONE) for n in gone]
     if not out and whole is not None:
         out.append(Drift("IFC013", "", "the interface has another digest than the one on record"))
     return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", re.ASCII)
@@ -44,6 +44,16 @@ def unique(name: str, taken: Collection[str]) -> str:
     while found in taken:
         found, n = f"{name}{n}", n + 1
     return found
+
+
+def declared_names(published: Iterable[str]) -> dict[str, str]:
+    """A name of the language for each tool, in order; names that are names stay, and no two are the same."""
+    published = list(published)
+    names = {n: n for n in published if is_name(n)}
+    for name in published:
+        if name not in names:
+            names[name] = unique(spelled(name), set(names.values()))
+    return names
 
 
 def stem(name: str) -> str | None:

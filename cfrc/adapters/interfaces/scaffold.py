@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cfrc.adapters.interfaces.declare import Declared, comments, declare, written_out
 from cfrc.adapters.interfaces.digests import lines as digest_lines
-from cfrc.adapters.interfaces.names import is_name, spelled, unique
+from cfrc.adapters.interfaces.names import declared_names, is_name
 from cfrc.adapters.interfaces.read import Interface
 from cfrc.adapters.interfaces.registry import Registry, reachable
 from cfrc.adapters.interfaces.schema import stems_of
@@ -33,7 +33,7 @@ def scaffold(interface: Interface, name: str, hinted: bool = True) -> str:
     """
     if not is_name(name):
         raise ValueError(f"{name!r} is no name")
-    names = _names(interface)
+    names = declared_names(t.name for t in interface.tools)
     stems = {s for t in interface.tools for j in (t.input, t.output) if j is not None for s in stems_of(j)}
     registry = Registry(stems, [*names.values(), name])
     tools = [declare(t, names[t.name], registry, hinted) for t in interface.tools]
@@ -48,15 +48,6 @@ def scaffold(interface: Interface, name: str, hinted: bool = True) -> str:
         ]
     )
     return format_source(Source(f"{name}.cfrc", text))
-
-
-def _names(interface: Interface) -> dict[str, str]:
-    """A name of the language for each tool. Tools whose names are names keep them."""
-    names = {t.name: t.name for t in interface.tools if is_name(t.name)}
-    for t in interface.tools:
-        if t.name not in names:
-            names[t.name] = unique(spelled(t.name), set(names.values()))
-    return names
 
 
 def _types(tools: list[Declared]) -> list[str]:

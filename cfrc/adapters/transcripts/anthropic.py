@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from cfrc.adapters.transcripts import shape
 from cfrc.adapters.transcripts.collect import Answer, Collector, answer
+from cfrc.adapters.transcripts.repeated import Conversation
 from cfrc.adapters.transcripts.shape import Members
 from cfrc.lang.diagnostics import quoted
 from cfrc.lang.jsonread import Json
@@ -27,15 +28,21 @@ def read(items: list[Json], out: Collector) -> None:
 
 
 def _messages(items: list[Json], out: Collector) -> Iterator[Json]:
+    so_far, system = Conversation(), ""
     for item in items:
         members = shape.obj(item, "TRN003", "a message")
         if "messages" not in members:
+            so_far.says(item)
             yield item
             continue
-        out.say("system", shape.prose(members.get("system"), "TRN003"), item.span)
-        yield from shape.items_of(members["messages"], "TRN003", "messages")
+        told = shape.prose(members.get("system"), "TRN003")
+        if told != system:
+            system = told
+            out.say("system", told, item.span)
+        yield from so_far.rest(shape.items_of(members["messages"], "TRN003", "messages"))
         for name in ("response", "message"):
             if name in members:
+                so_far.says(members[name])
                 yield members[name]
 
 

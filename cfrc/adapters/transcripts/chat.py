@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from cfrc.adapters.transcripts import shape
 from cfrc.adapters.transcripts.collect import Collector, answer
+from cfrc.adapters.transcripts.repeated import Conversation
 from cfrc.adapters.transcripts.shape import Members
 from cfrc.lang.diagnostics import quoted
 from cfrc.lang.jsonread import Json
@@ -32,15 +33,17 @@ def read(items: list[Json], out: Collector) -> None:
 
 def _messages(items: list[Json], out: Collector) -> Iterator[Json]:
     """The messages of the items: messages themselves, requests with ``messages``, or responses with ``choices``."""
+    so_far = Conversation()
     for item in items:
         members = shape.obj(item, "TRN003", "a message")
         if "messages" not in members and "choices" not in members:
             yield item
             continue
-        yield from shape.items_of(members.get("messages"), "TRN003", "messages")
+        yield from so_far.rest(shape.items_of(members.get("messages"), "TRN003", "messages"))
         for choice in shape.items_of(members.get("choices"), "TRN003", "choices")[:1]:
             chosen = shape.obj(choice, "TRN003", "a choice")
             if "message" in chosen:
+                so_far.says(chosen["message"])
                 yield chosen["message"]
             out.stopped(shape.string(chosen, "finish_reason"), choice.span)
         out.used(members.get("usage"))

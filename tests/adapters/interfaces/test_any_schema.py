@@ -100,3 +100,7 @@ def test_every_scaffold_loads(tools: list[dict[str, Any]], hinted: bool) -> None
     assert all(t.undeclared or t.kind == "read" for t in domain.tools.values())
     assert sum(t.kind == "read" for t in domain.tools.values()) <= len(read_only)
     assert drifted(domain, text, interface) == []
+    # Without the digest of the whole the parts have to say the same; without any, the declarations.
+    assert drifted(domain, text.replace("# interface", "# was"), interface) == []
+    told = [d.message for d in drifted(domain, "", interface)]
+    assert not any("require" in m or "takes" in m for m in told)

@@ -113,3 +113,16 @@ def test_a_result_must_name_its_call() -> None:
 def test_parallel_calls_are_one_group() -> None:
     t = read(("user", "x"), ("assistant", [USE, {**USE, "id": "t2"}]), ("assistant", [{**USE, "id": "t3"}]))
     assert [a.group for a in t.attempts] == [1, 1, 2]
+
+
+def test_a_log_of_requests_and_responses_is_one_conversation() -> None:
+    first = {"role": "user", "content": "Pay."}
+    said = {"role": "assistant", "content": [USE]}
+    response = {"type": "message", **said, "stop_reason": "tool_use", "usage": {"input_tokens": 1}}
+    log = [
+        {"system": "s", "messages": [first]},
+        response,
+        {"system": "s", "messages": [first, said, {"role": "user", "content": [result()]}]},
+    ]
+    t = read_transcript(log)
+    assert [m.text for m in t.messages] == ["s", "Pay."] and only(t).status == "success" and not t.notes

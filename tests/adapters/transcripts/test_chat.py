@@ -229,3 +229,41 @@ def test_flat_dialect_with_actor_and_time() -> None:
         ]
     )
     assert (only(t).actor, only(t).status) == ("user", "success") and only(t).time is not None
+
+
+def test_a_log_of_whole_requests_is_one_conversation() -> None:
+    first = {"role": "user", "content": "Pay."}
+    said = {"role": "assistant", "content": None, "refusal": None, "tool_calls": [call("c1", "pay", "{}")]}
+    again = {"role": "assistant", "content": "", "tool_calls": [call("c1", "pay", "{}")]}
+    log = [
+        {"messages": [first], "choices": [{"message": said, "finish_reason": "tool_calls"}]},
+        {
+            "messages": [first, again, returns("c1", "paid")],
+            "choices": [{"message": {"role": "assistant", "content": "Done."}}],
+        },
+        {
+            "messages": [
+                first,
+                again,
+                returns("c1", "paid"),
+                {"role": "assistant", "content": "Done."},
+                {"role": "user", "content": "Thanks."},
+            ]
+        },
+    ]
+    t = read_transcript("\n".join(map(json.dumps, log)))
+    assert [(m.turn, m.text) for m in t.messages] == [(1, "Pay."), (1, "Done."), (2, "Thanks.")]
+    assert only(t).status == "success" and not t.notes
+
+
+def test_another_conversation_is_read_in_full() -> None:
+    log = [{"messages": [{"role": "user", "content": text}]} for text in ("Pay.", "Mail.")]
+    assert [m.text for m in read_transcript(log).messages] == ["Pay.", "Mail."]
+
+
+def test_calls_without_ids_are_never_taken_for_repetitions_of_others() -> None:
+    def body(tool: str) -> dict[str, Any]:
+        made = {"role": "assistant", "content": None, "function_call": {"name": tool, "arguments": "{}"}}
+        return {"messages": [{"role": "user", "content": "Go."}, made]}
+
+    assert [a.tool for a in read_transcript([body("pay"), body("refund")]).attempts] == ["pay", "refund"]

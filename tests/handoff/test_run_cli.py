@@ -1,0 +1,145 @@
+"""``cfrc run`` and ``cfrc replay``: exit codes, output, signals; and the documented example."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.run import Ran, run
+from tests.handoff.shop import TEXT, Shop
+
+ROOT = Path(__file__).parents[2]
+
+TOOLS = """
+import time
+from pathlib import Path
+from tests.handoff.shop import Shop
+
+class Slow(Shop):
+    def charge(self, order, amount):
+        found = super().charge(order, amount)
+        Path("charging").touch()
+        time.sleep(1)
+        return found
+
+shop = Shop(Path("world"))
+slow = Slow(Path("world"))
+nothing = {}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(ROOT))
+    (tmp_path / "shop.cfrc").write_text(TEXT)
+    (tmp_path / "live_tools.py").write_text(TOOLS)
+    yield tmp_path
+    sys.modules.pop("live_tools", None)
+
+
+def go(*more: str, tools: str = "live_tools:shop", journal: str = "journal") -> Ran:
+    return run("run", "shop.cfrc", "--tools", tools, "--journal", journal, *more)
+
+
+def test_a_run_and_its_replay(folder: Path) -> None:
+    done = go()
+    assert done.code == 0 and "done: contract rest" in done.out and not done.err
+    head = done.out.splitlines()[-1].removeprefix("journal: ")
+    told = run("replay", "journal", "--head", head)
+    assert told.code == 0 and "done: contract rest" in told.out and "every decision comes out the same" in told.out
+    assert run("replay", "journal", "--head", "0" * 64).code == 1
+    again = go()
+    assert again.code == 2 and "CFRC-JRN005" in again.err
+    other = go(journal="other")
+    assert other.code == 1 and "CFRC-RUN007" in other.out
+    assert Shop(folder / "world").done() == ["charge", "mail", "tag", "ship"]
+
+
+def test_as_json(folder: Path) -> None:
+    found = json.loads(go("--format", "json").out)
+    assert found["outcome"] == "done" and found["verdict"]["verdict"] == "admitted" and not found["findings"]
+    assert [r["tool"] for r in found["receipts"] if r["status"] == "success"].count("charge") == 1
+    told = json.loads(run("replay", "journal", "--format", "json").out)
+    assert told["outcome"] == "done" and told["journal"] == found["journal"] and told["receipts"] == found["receipts"]
+
+
+def test_what_is_not_admitted_never_runs(folder: Path) -> None:
+    (folder / "shop.cfrc").write_text(TEXT.replace("m = mail(order: order) after c", "m = mail(order: order)").replace(
+        "t = tag(order: order) after m", "t = mail(order: order) after m"))  # fmt: skip
+    done = go()
+    assert done.code == 1 and "refused" in done.out and "CFRC-PRS002" in done.out
+    assert not (folder / "journal").exists() and not (folder / "world").exists()
+    assert json.loads(go("--format", "json").out)["outcome"] == "refused"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [], ["--tools", "live_tools:shop", "--mcp", "x"], ["--tools", "no_such_module:x"], ["--tools", "live_tools:absent"],
+        ["--mcp", "/no/such/server"],
+    ],
+)  # fmt: skip
+def test_wrong_usage(folder: Path, arguments: list[str]) -> None:
+    done = run("run", "shop.cfrc", "--journal", "journal", *arguments)
+    assert done.code == 2 and done.err and not (folder / "journal").exists()
+
+
+def test_a_surface_without_the_tools(folder: Path) -> None:
+    done = go(tools="live_tools:nothing")
+    assert done.code == 1 and "CFRC-RUN002" in done.out and not (folder / "journal").exists()
+
+
+def test_a_journal_that_is_none(folder: Path) -> None:
+    (folder / "journal").write_text("no journal\n" * 1000)
+    assert go().code == 2
+    assert run("replay", "nowhere").code == 2
+    assert run("replay", "journal").code in (1, 2)
+
+
+def test_the_shared_ledger_is_asked_before_the_first_write(folder: Path) -> None:
+    ledger = 'ledger all for shop\n    receipt x: tag(order: "O1") {status}\n'
+    text = TEXT.replace("    fixed order", '    head "sha256:00"\n    fixed order')
+    (folder / "shop.cfrc").write_text(text)
+    (folder / "ledger.cfrc").write_text('import "shop.cfrc"\n' + ledger.format(status="failure"))
+    done = go("--ledger", "ledger.cfrc")
+    assert done.code == 1 and "CFRC-RUN006" in done.out and not (folder / "world").exists()
+
+
+def test_progress_is_on_standard_error_when_asked_for(folder: Path) -> None:
+    done = go("-v")
+    assert "cfrc run: c: charge ok" in done.err and "cfrc run" not in done.out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_in_order_and_the_same_command_goes_on(folder: Path, number: int) -> None:
+    command = [sys.executable, "-m", "cfrc", "run", "shop.cfrc", "--journal", "journal", "--tools"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    running = subprocess.Popen([*command, "live_tools:slow"], env=env, stdout=subprocess.PIPE, text=True)
+    for _ in range(600):
+        if (folder / "charging").exists():
+            break
+        time.sleep(0.05)
+    running.send_signal(number)
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 1 and "CFRC-RUN008" in out and "can be taken up again" in out
+    assert Shop(folder / "world").done() == ["charge"]
+    (folder / "charging").unlink()
+    done = go(tools="live_tools:slow")
+    assert done.code == 0 and Shop(folder / "world").done() == ["charge", "mail", "tag", "ship"]
+
+
+def test_the_documented_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    section = (ROOT / "docs" / "handoff.md").read_text(encoding="utf-8").partition("\n## Run")[2].partition("\n## ")[0]
+    (code,) = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    exec(compile(code, "docs/handoff.md", "exec"), {})

@@ -166,18 +166,22 @@ def writes(
         args = tuple(ev.as_type(ev.eval(a), want) for a, (_, want) in zip(clause.args, fluent.params, strict=True))
         before = len(run.reads)
         value = ev.as_type(ev.eval(clause.value), fluent.type)
-        delta = not observed and _increments(clause)
-        if delta:
+        amount = None if observed else _increment(clause)
+        delta = amount is not None
+        if amount is not None:
             del run.reads[before:]  # an increment commutes with another one: its own read is no interference
+            ev.eval(amount)
         full = t.and_(run.happened, within, cond, ev.defined())
         found.append(Write(clause.fluent, paths.world.key(args), args, value, full, run.pos, clause, observed, delta))
     return found
 
 
-def _increments(clause: FluentClause) -> bool:
-    """``f(x) = f(x) + e`` or ``f(x) - e`` where ``e`` reads no fluent."""
+def _increment(clause: FluentClause) -> ex.Expr | None:
+    """``e`` of ``f(x) = f(x) + e``, ``f(x) = e + f(x)`` or ``f(x) = f(x) - e``."""
     v = clause.value
-    if not (isinstance(v, ex.Apply) and v.op in ("+", "-") and isinstance(v.args[0], ex.FluentRead)):
-        return False
-    own = v.args[0].fluent == clause.fluent and v.args[0].args == clause.args
-    return own and not any(isinstance(x, ex.FluentRead) for x in ex.walk(v.args[1]))
+    if isinstance(v, ex.Apply) and v.op in ("+", "-"):
+        for own, amount in ((v.args[0], v.args[1]), (v.args[1], v.args[0])):
+            same = isinstance(own, ex.FluentRead) and own.fluent == clause.fluent and own.args == clause.args
+            if same and (own is v.args[0] or v.op == "+"):
+                return amount
+    return None

@@ -188,7 +188,9 @@ class Decider:
         for position, came in c.earlier:
             if view.truth(came):
                 nodes |= 1 << position | self.paths.order.anc[position]
-        for order in self._orders(c):
+        last = [r.observer for r in self.paths.rivals.at(c.step) if view.truth(r.came)]
+        nodes |= self.paths.order.closed(last)
+        for order in chain(self._observed_last(last, c.step), self._orders(c)):
             run = scenario(self.paths, view, nodes, c.step, c.code in PRE_CALL, order)
             found = confirm(self.paths, c, run, self.today)
             if found is None and c.others:
@@ -197,6 +199,13 @@ class Decider:
             if found is not None:
                 return found
         return None
+
+    def _observed_last(self, last: list[int], step: int | None) -> Iterator[Sequence[int]]:
+        """The linearization in which these calls come as late as they can, if there are any; the step after them."""
+        if last:
+            anc = self.paths.order.anc
+            late = {p for p in range(len(anc)) if any(p == u or anc[p] >> u & 1 for u in last)}
+            yield self.paths.order.linearize(lambda p: 2 if p == step else int(p in late))
 
     def _orders(self, c: Condition) -> Iterator[Sequence[int] | None]:
         """Linearizations worth replaying. Each of two unordered calls saw the state before the other, and a volatile
@@ -244,7 +253,8 @@ class Decider:
             if a.args and a.args[0].op in ("sym", "app") and a.args[0].sort[:3] in COLLECTIONS
         }
         fresh = [t.not_(t.eq(o, c)) for o in sorted(opaque, key=lambda o: o.id) for c in t.colls(o.sort)][:MOST]
-        return [e for e in ([*short, *fresh], fresh, short) if e] + [[]]
+        calm = [t.not_(r.came) for r in self.paths.rivals.found.values()]
+        return [e for e in ([*short, *fresh, *calm], [*fresh, *calm], [*short, *calm], calm) if e] + [[]]
 
     def unlike(self, view: View) -> Term:
         """That another model chooses some Boolean atom differently."""

@@ -21,6 +21,7 @@ from cfrc.verify.calls import build_run
 from cfrc.verify.frame import Frame
 from cfrc.verify.order import Order, arrange, mentioned
 from cfrc.verify.quantified import Quantifiers
+from cfrc.verify.rivals import Rivals
 from cfrc.verify.runs import Instance, Read, Run, failures
 from cfrc.verify.shapes import Items, Shape
 from cfrc.verify.state import World
@@ -54,6 +55,8 @@ class Paths:
         """The positions whose receipts or continuation are constrained at all."""
         self.by_effect: dict[str, list[Instance]] = {}
         """Caused and witnessed instances by effect, in linearization order."""
+        self.rivals = Rivals(self)
+        self.world.rivals = self.rivals.alternatives
         for pos, call in enumerate(self.order.calls):
             run = build_run(self, call, pos)
             self.runs.append(run)

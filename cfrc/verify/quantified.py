@@ -38,6 +38,8 @@ class Quantifiers:
         self.terms = terms
         self.known: dict[tuple[int, int], Quantified] = {}
         self.axioms: list[Term] = []
+        self.later: list[Callable[[], Term]] = []
+        """Axioms that can be formed when all runs are known."""
 
     def add(self, q: Quantified) -> None:
         key = (q.app.id, q.source.id)
@@ -56,6 +58,8 @@ class Quantifiers:
 
     def instantiate(self) -> None:
         """Adds the axioms for every row that the terms made so far read."""
+        while self.later:
+            self._emit(self.later.pop(0)())
         for _ in range(ROUNDS if self.known else 0):
             before = len(self.axioms)
             for q in list(self.known.values()):

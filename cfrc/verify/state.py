@@ -52,6 +52,9 @@ class World:
     far."""
     all: dict[str, list[Write]] = field(default_factory=lambda: defaultdict(list))
 
+    rivals: Callable[[str, Key, Shape, int, int, int], Shape] | None = None
+    """What other orders may make of the value of a volatile fluent."""
+
     def key(self, args: tuple[Shape, ...]) -> Key:
         return tuple(t for a in args for t in leaves(self.terms, a))
 
@@ -89,19 +92,24 @@ class World:
         key = self.key(args)
         pending: list[tuple[Term, Shape]] = []
         volatile = self.frame.domain.fluents[fluent].volatile
+        own: list[tuple[Term, Shape]] = []
         for w in self.before(fluent, key, mask, upto):
             if w.observed and not volatile:
                 continue
             cond = t.and_(w.cond, t.eq_all(key, w.key))
             if cond is t.false:
                 continue
-            if cond is t.true:
+            if cond is t.true and w.pos != upto:
                 value = w.value
                 break
-            pending.append((cond, w.value))
+            (own if w.pos == upto else pending).append((cond, w.value))
         else:
             value = self.unpinned(fluent, args, key, at) if volatile else self.initial(fluent, args, key)
         for cond, written in reversed(pending):
+            value = choose(t, cond, written, value)
+        if volatile and self.rivals is not None:
+            value = self.rivals(fluent, key, value, mask, at, upto)
+        for cond, written in reversed(own):
             value = choose(t, cond, written, value)
         return value
 

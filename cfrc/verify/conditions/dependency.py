@@ -28,6 +28,8 @@ def conditions(paths: Paths) -> Conditions:
         ):
             again = _requirement(paths, run, run.call.until, paths.terms.false)
             assert again is not None
+            again.message = f"what `{run.call.id}` does may change what its later polls meet"
+            again.clauses = spans(("polled until this is true", run.call.until.span))
             again.undecidable = (
                 "a call that sets or undoes something is polled: the state after several polls is not modelled"
             )

@@ -1,6 +1,6 @@
 """Turns observers of volatile fluents that nothing orders into the open question which of them saw last.
 
-Others may change a volatile fluent; what pins it for a reader is the last observation before (``semantics.md`` §2,
+Others may change a volatile fluent; what pins it for a reader is the last observation before (``docs/semantics.md`` §2,
 ENV), and a new receipt may say something else than an older one. One linearization knows one last observation only.
 Every other observation that may be the last one in some order is an alternative here, under a condition of its own.
 """

@@ -23,7 +23,6 @@ from cfrc.verify.condition import spans
 from cfrc.verify.paths import Paths
 from cfrc.verify.shapes import equal as same
 from cfrc.verify.shapes import literal
-from cfrc.verify.view import GraphView
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +52,22 @@ class Evidence:
         return [o for u, o in self.by_value.get(value, ()) if u == plain or ty.fits(u, t)]
 
 
-def findings(graph: GraphView) -> Iterator[Finding]:
-    evidence = _evidence(graph.contract)
-    for run in graph.runs:
-        yield from _call(graph, evidence, run.call, run.tool)
-    if graph.order.cycle:
-        calls = {n.id: n for n in graph.proposal.nodes if isinstance(n, Call)}
-        evidence.waiting = {i: c for i, c in calls.items() if i not in graph.order.position}
+def findings(paths: Paths) -> Iterator[Finding]:
+    evidence = _evidence(paths.contract)
+    for run in paths.runs:
+        yield from _call(paths, evidence, run.call, run.tool)
+    if paths.order.cycle:
+        calls = {n.id: n for n in paths.proposal.nodes if isinstance(n, Call)}
+        evidence.waiting = {i: c for i, c in calls.items() if i not in paths.order.position}
         for call in evidence.waiting.values():
-            yield from _call(graph, evidence, call, graph.contract.domain.tools.get(call.tool))
+            yield from _call(paths, evidence, call, paths.contract.domain.tools.get(call.tool))
 
 
-def _call(graph: GraphView, evidence: Evidence, call: Call, tool: Tool | None) -> Iterator[Finding]:
+def _call(paths: Paths, evidence: Evidence, call: Call, tool: Tool | None) -> Iterator[Finding]:
     for p in tool.params if tool is not None else ():
         given = call.args.get(p.name)
         if given is not None and not p.free:
-            yield from _argument(graph, evidence, call, p, given)
+            yield from _argument(paths, evidence, call, p, given)
 
 
 def supported_values(c: Contract, p: Param) -> tuple[dict[str, Value], frozenset[Value] | None]:
@@ -130,7 +129,7 @@ def leaves(e: ex.Expr, bound: dict[str, list[Leaf]] | None = None) -> list[Leaf]
 
 
 def _argument(
-    graph: GraphView, evidence: Evidence, call: Call, p: Param, given: ex.Expr, via: frozenset[str] = frozenset()
+    paths: Paths, evidence: Evidence, call: Call, p: Param, given: ex.Expr, via: frozenset[str] = frozenset()
 ) -> Iterator[Finding]:
     """``via`` are the calls whose echoes led here: on a cycle of them the search ends."""
     for x in leaves(given):
@@ -144,11 +143,11 @@ def _argument(
         elif x.kind == "literal":
             yield from _literal(evidence, call, p, x.expr)
         elif x.kind == "name":
-            name = graph.contract.names.get(x.node)
+            name = paths.contract.names.get(x.node)
             if name is not None:
-                yield from _origin(call, p, x, name.origin, f"`{x.node}`", name.span, graph)
-        elif isinstance(graph, Paths) and x.node not in via:
-            yield from _node(graph, evidence, call, p, x, via | {x.node})
+                yield from _origin(call, p, x, name.origin, f"`{x.node}`", name.span, paths)
+        elif x.node not in via:
+            yield from _node(paths, evidence, call, p, x, via | {x.node})
 
 
 def _literal(evidence: Evidence, call: Call, p: Param, e: ex.Expr) -> Iterator[Finding]:
@@ -171,13 +170,13 @@ def _literal(evidence: Evidence, call: Call, p: Param, e: ex.Expr) -> Iterator[F
 
 
 def _origin(
-    call: Call, p: Param, x: Leaf, origin: Origin | None, what: str, span: Span | None, graph: GraphView
+    call: Call, p: Param, x: Leaf, origin: Origin | None, what: str, span: Span | None, paths: Paths
 ) -> Iterator[Finding]:
     if origin is None:
         yield _finding("GRD001", call, p, x.expr.span, f"{what} has no declared source", "add `from …` to it", span)
         return
     full = replace(origin, path=(*origin.path, *x.path))
-    if _trusted_receipt(graph, call, p, full):
+    if _trusted_receipt(paths, call, p, full):
         return
     if not allows(p, full):
         yield _refusal(call, p, x.expr.span, what, False, spans((what, span)))
@@ -210,12 +209,12 @@ def _node(paths: Paths, evidence: Evidence, call: Call, p: Param, x: Leaf, via: 
         yield _refusal(call, p, x.expr.span, f"`{path}`", False, ())
 
 
-def _trusted_receipt(graph: GraphView, call: Call, p: Param, origin: Origin) -> bool:
+def _trusted_receipt(paths: Paths, call: Call, p: Param, origin: Origin) -> bool:
     if origin.kind != "receipt" or origin.tool is None:
         return False
     return any(
         t.tool == origin.tool and (t.for_tool, t.for_param) == (call.tool, p.name) and same_args(t.args, origin.args)
-        for t in graph.contract.trusts
+        for t in paths.contract.trusts
     )
 
 

@@ -13,28 +13,28 @@ from cfrc.model.graph import Call, Fault, Terminal
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import spans
 from cfrc.verify.order import find_cycle, mentioned, sources
+from cfrc.verify.paths import Paths
 from cfrc.verify.suggest import did_you_mean
-from cfrc.verify.view import GraphView
 
 
-def findings(graph: GraphView) -> Iterator[Finding]:
-    yield from _answers(graph)
-    yield from _other_contract(graph)
-    for f in graph.proposal.faults:
+def findings(paths: Paths) -> Iterator[Finding]:
+    yield from _answers(paths)
+    yield from _other_contract(paths)
+    for f in paths.proposal.faults:
         yield _fault(f, None)
-    for n in graph.proposal.nodes:
+    for n in paths.proposal.nodes:
         for f in n.faults:
             yield _fault(f, n.id)
-    needs = [_needs(n) for n in graph.proposal.nodes]
-    yield from _authority(graph)
-    yield from _dangling(graph, needs)
-    yield from _cycle(graph, needs)
-    yield from _terminal_dependencies(graph, needs)
-    yield from _claims(graph)
+    needs = [_needs(n) for n in paths.proposal.nodes]
+    yield from _authority(paths)
+    yield from _dangling(paths, needs)
+    yield from _cycle(paths, needs)
+    yield from _terminal_dependencies(paths, needs)
+    yield from _claims(paths)
 
 
-def _answers(graph: GraphView) -> Iterator[Finding]:
-    p, c = graph.proposal, graph.contract
+def _answers(paths: Paths) -> Iterator[Finding]:
+    p, c = paths.proposal, paths.contract
     if p.answers is not None and p.answers != c.digest:
         yield Finding(
             code="CFRC-TYP010",
@@ -45,9 +45,9 @@ def _answers(graph: GraphView) -> Iterator[Finding]:
         )
 
 
-def _other_contract(graph: GraphView) -> Iterator[Finding]:
+def _other_contract(paths: Paths) -> Iterator[Finding]:
     """A proposal names the contract that it answers; a digest, where it gives one, is the better name."""
-    p, c = graph.proposal, graph.contract
+    p, c = paths.proposal, paths.contract
     if p.answers is None and p.contract and p.contract != c.name:
         yield Finding(
             code="CFRC-TYP010",
@@ -63,20 +63,20 @@ def _fault(f: Fault, node: str | None) -> Finding:
     return Finding(code=code, kind=f.kind, message=f.message, help=f.help, where=f.span, node=node)
 
 
-def _authority(graph: GraphView) -> Iterator[Finding]:
+def _authority(paths: Paths) -> Iterator[Finding]:
     """A tool that does not exist is no question of authority: it is a typing finding already."""
-    allowed = set(graph.contract.allow)
-    for n in graph.proposal.nodes:
-        if isinstance(n, Call) and n.tool not in allowed and n.tool in graph.contract.domain.tools:
+    allowed = set(paths.contract.allow)
+    for n in paths.proposal.nodes:
+        if isinstance(n, Call) and n.tool not in allowed and n.tool in paths.contract.domain.tools:
             hint = did_you_mean(n.tool, allowed)
             yield Finding(
                 code="CFRC-AUT001",
                 kind="authority",
-                message=f"`{n.tool}` is not among the tools that `{graph.contract.name}` allows",
+                message=f"`{n.tool}` is not among the tools that `{paths.contract.name}` allows",
                 help=hint or ("allowed: " + (", ".join(f"`{a}`" for a in sorted(allowed)) or "nothing")),
                 where=n.span,
                 node=n.id,
-                clauses=spans(("the contract", graph.contract.span)),
+                clauses=spans(("the contract", paths.contract.span)),
             )
 
 
@@ -85,10 +85,10 @@ def _needs(n: Call | Terminal) -> set[str]:
     return {*(n.after or ()), *(sources(n) if isinstance(n, Call) else mentioned(n.when))}
 
 
-def _dangling(graph: GraphView, needs: list[set[str]]) -> Iterator[Finding]:
+def _dangling(paths: Paths, needs: list[set[str]]) -> Iterator[Finding]:
     """Names of steps that are not in the graph, unless resolution has reported the node already."""
-    known = {n.id for n in graph.proposal.nodes}
-    for n, wanted in zip(graph.proposal.nodes, needs, strict=True):
+    known = {n.id for n in paths.proposal.nodes}
+    for n, wanted in zip(paths.proposal.nodes, needs, strict=True):
         if any(f.code.endswith("DEP001") for f in n.faults):
             continue
         for name in sorted(wanted - known):
@@ -102,11 +102,11 @@ def _dangling(graph: GraphView, needs: list[set[str]]) -> Iterator[Finding]:
             )
 
 
-def _cycle(graph: GraphView, needs: list[set[str]]) -> Iterator[Finding]:
-    cycle = graph.order.cycle or _through_terminal(graph, needs)
+def _cycle(paths: Paths, needs: list[set[str]]) -> Iterator[Finding]:
+    cycle = paths.order.cycle or _through_terminal(paths, needs)
     if cycle:
         loop = " -> ".join(f"`{n}`" for n in (*reversed(cycle), cycle[-1]))
-        node = next(n for n in graph.proposal.nodes if n.id == cycle[0])
+        node = next(n for n in paths.proposal.nodes if n.id == cycle[0])
         yield Finding(
             code="CFRC-DEP002",
             kind="dependency",
@@ -117,18 +117,18 @@ def _cycle(graph: GraphView, needs: list[set[str]]) -> Iterator[Finding]:
         )
 
 
-def _through_terminal(graph: GraphView, needs: list[set[str]]) -> tuple[str, ...]:
+def _through_terminal(paths: Paths, needs: list[set[str]]) -> tuple[str, ...]:
     """A cycle that passes a terminal; only where something depends on one (which is a finding as well)."""
-    terminals = {t.id for t in graph.order.terminals}
+    terminals = {t.id for t in paths.order.terminals}
     if not any(terminals & names for names in needs):
         return ()
-    wanted = {n.id: names for n, names in zip(graph.proposal.nodes, needs, strict=True)}
+    wanted = {n.id: names for n, names in zip(paths.proposal.nodes, needs, strict=True)}
     return find_cycle({n: [p for p in sorted(names) if p in wanted] for n, names in wanted.items()})
 
 
-def _terminal_dependencies(graph: GraphView, needs: list[set[str]]) -> Iterator[Finding]:
-    terminals = {t.id for t in graph.order.terminals}
-    for n, names in zip(graph.proposal.nodes, needs, strict=True):
+def _terminal_dependencies(paths: Paths, needs: list[set[str]]) -> Iterator[Finding]:
+    terminals = {t.id for t in paths.order.terminals}
+    for n, names in zip(paths.proposal.nodes, needs, strict=True):
         if not names & terminals:
             continue
         before = set(n.after or ())  # (what `until` and `expect` read does not wait for them)
@@ -147,12 +147,12 @@ def _terminal_dependencies(graph: GraphView, needs: list[set[str]]) -> Iterator[
                 )
 
 
-def _claims(graph: GraphView) -> Iterator[Finding]:
-    known = {o.name for o in graph.contract.obligations}
-    reported = {f.code for n in graph.proposal.nodes for f in n.faults}
+def _claims(paths: Paths) -> Iterator[Finding]:
+    known = {o.name for o in paths.contract.obligations}
+    reported = {f.code for n in paths.proposal.nodes for f in n.faults}
     if "EVD005" in reported or "CFRC-EVD005" in reported:
         return
-    for n in graph.proposal.nodes:
+    for n in paths.proposal.nodes:
         for claim in n.claims if isinstance(n, Terminal) else n.covers:
             if claim not in known:
                 yield Finding(

@@ -41,9 +41,8 @@ class Attempt:
     not be read, with the reason in ``broken``. Attempts of one ``group`` were issued together, in no order. Where the
     transcript gives a call no id, ``id`` is the call's place in the document (``messages[3].function_call``).
 
-    ``result`` is what the environment returned. Text that spells a JSON object or array is given as that; other text
-    stays a ``str`` (``"42"`` may be an identifier: the tool's type decides). ``raw`` is always the text as it came,
-    which is the result of a tool that returns prose, and what quoted places count in. ``error``: its words on failure.
+    ``result`` is what the environment returned: a ``str`` where it returned text, even if that spells JSON (the tool's
+    declared type decides what it is, and quoted places count in it). ``error``: its own words on a failure.
     """
 
     id: str
@@ -58,7 +57,6 @@ class Attempt:
     actor: str = "agent"
     time: datetime | None = None
     broken: str | None = None
-    raw: str | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

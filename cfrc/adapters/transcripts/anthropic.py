@@ -117,4 +117,4 @@ def _result(members: Members, block: Json, kind: str, out: Collector) -> None:
     failed = (shape.string(inner, "type") or "").endswith("_error") or shape.flag(members, "is_error")
     result = shape.plain(content) if content is not None else None
     error = shape.string(inner, "error_code") or "failed"
-    out.result(id, Answer("failure", result, None, error) if failed else Answer("success", result), block.span)
+    out.result(id, Answer("failure", result, error) if failed else Answer("success", result), block.span)

@@ -28,17 +28,17 @@ _ERROR = re.compile(
     r"|[A-Z]\w*(?:Error|Exception)\b|traceback \(most recent)",
     re.IGNORECASE,
 )
+_ENVELOPE = {"content", "structuredContent", "isError", "is_error", "_meta", "meta"}
 _UNFINISHED = {"max_tokens", "pause_turn", "length", "incomplete", "content_filter", "max_output_tokens", "refusal"}
 _USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for a call. ``raw`` is its text, ``result`` the text read (see :func:`answer`)."""
+    """What came back for a call."""
 
     status: Status
     result: JSON = None
-    raw: str | None = None
     error: str | None = None
     time: datetime | None = None
 
@@ -117,7 +117,7 @@ class Collector:
             self.events[at] = _answered(before, answer)
         elif not _equal(before, answer):
             self.note("TRN014", f"two results for {quoted(id)} disagree", span, "its outcome is taken for unknown")
-            self.events[at] = replace(before, status="unknown", result=None, raw=None)
+            self.events[at] = replace(before, status="unknown", result=None)
 
     def lone_open(self, tool: str | None) -> str | None:
         """The id of the last call if it is open and of this tool: what a result without an id can only mean."""
@@ -176,7 +176,7 @@ def _same(a: Attempt, b: Attempt) -> bool:
 
 
 def _equal(a: Attempt, b: Answer) -> bool:
-    return (a.status, _key(a.result), a.raw, a.error) == (b.status, _key(b.result), b.raw, b.error)
+    return (a.status, _key(a.result), a.error) == (b.status, _key(b.result), b.error)
 
 
 def _key(value: object) -> object:
@@ -187,26 +187,38 @@ def _key(value: object) -> object:
 
 
 def _answered(attempt: Attempt, b: Answer) -> Attempt:
-    return replace(
-        attempt, status=b.status, result=b.result, raw=b.raw, error=b.error, time=b.time or attempt.time
-    )  # fmt: skip
+    return replace(attempt, status=b.status, result=b.result, error=b.error, time=b.time or attempt.time)
 
 
 def answer(text: str, failed: bool | None, time: datetime | None = None) -> Answer:
     """The answer that a text is. ``failed``: whether the provider's own flag says so; ``None`` where it has no flag.
 
     Without a flag a text that reads like an error leaves the outcome unknown: it is no evidence of success, and no
-    proof that nothing happened either. An object with MCP's ``isError`` has a flag.
+    proof that nothing happened either. An object with MCP's ``isError`` has a flag; a whole result of MCP is taken out
+    of its envelope.
     """
     value = read_text(text)
-    if failed is None and isinstance(value, dict):
+    if isinstance(value, dict):
         said = value.get("isError", value.get("is_error"))
-        failed = said if isinstance(said, bool) else None
+        if failed is None and isinstance(said, bool):
+            failed = said
+        if isinstance(said, bool) and isinstance(value.get("content"), list) and set(value) <= _ENVELOPE:
+            inner = _opened(value)
+            return Answer("failure" if failed else "success", inner, text if failed else None, time)
     if failed:
-        return Answer("failure", value, text, text, time)
+        return Answer("failure", text, text, time)
     if failed is None and reads_like_error(value):
-        return Answer("unknown", value, text, text, time)
-    return Answer("success", value, text, None, time)
+        return Answer("unknown", text, text, time)
+    return Answer("success", text, None, time)
+
+
+def _opened(envelope: dict[str, JSON]) -> JSON:
+    """The structured content of an MCP result, or its text."""
+    if isinstance(envelope.get("structuredContent"), dict):
+        return envelope["structuredContent"]
+    content = envelope["content"]
+    parts = [p.get("text") for p in content if isinstance(p, dict)] if isinstance(content, list) else []
+    return "\n".join(p for p in parts if isinstance(p, str))
 
 
 def read_text(text: str) -> JSON:

@@ -113,9 +113,8 @@ def _answer(members: Members, item: Json) -> Answer:
     if status is None:
         raise shape.wrong("TRN005", "an unknown status", members["status"], f"one of {', '.join(_STATUS)}")
     result = members.get("result")
-    raw = result.value if result is not None and isinstance(result.value, str) else None
     value = shape.plain(result) if result is not None else None
-    return Answer(status, value, raw, shape.string(members, "error"), _time(members, "time", item))
+    return Answer(status, value, shape.string(members, "error"), _time(members, "time", item))
 
 
 def _text(members: Members, name: str, item: Json) -> str:

@@ -115,7 +115,7 @@ class _Items:
         if error is not None or status == "failed":
             said = error.value if error is not None and isinstance(error.value, str) else None
             words = said or (str(shape.plain(error)) if error is not None else "failed")
-            self.out.result(id, Answer("failure", None, None, words), item.span)
+            self.out.result(id, Answer("failure", None, words), item.span)
         elif status in ("in_progress", "incomplete", "calling", "searching", "interpreting", "generating"):
             return
         elif output is not None and isinstance(output.value, str):

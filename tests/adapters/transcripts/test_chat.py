@@ -43,7 +43,7 @@ def test_a_call_and_its_result() -> None:
     found = only(t)
     assert (found.id, found.attempt, found.tool, found.status, found.turn) == ("c1", 1, "pay", "success", 1)
     assert found.arguments == {"amount": Decimal(120), "n": 3, "ok": True}
-    assert found.result == {"txn": "T1"} and found.raw == '{"txn": "T1"}'
+    assert found.result == '{"txn": "T1"}'  # the tool's type says whether that is a record or prose
     assert t.request == "Pay it." and not t.notes
 
 
@@ -181,6 +181,15 @@ def test_flags_of_dialects_are_definite_failures(rest: dict[str, Any]) -> None:
 def test_the_flag_of_mcp_inside_a_result() -> None:
     t = read(asks(call("c1", "pay", "{}")), returns("c1", '{"isError": true, "content": []}'))
     assert only(t).status == "failure"
+
+
+def test_a_result_of_mcp_is_taken_out_of_its_envelope() -> None:
+    def result(**members: Any) -> Any:
+        body = {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "isError": False, **members}
+        return only(read(asks(call("c1", "pay", "{}")), returns("c1", json.dumps(body)))).result
+
+    assert result() == "a\nb" and result(structuredContent={"n": 1}) == {"n": 1}
+    assert isinstance(result(other=1), str)
 
 
 def test_markup_in_text_is_no_call() -> None:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
+from cfrc.model.canon import canonical
 from cfrc.model.closing import close
 from cfrc.model.contract import Contract
 from cfrc.model.domain import Domain
-from cfrc.model.evaluate import Env, Undefined, holds
-from cfrc.model.expr import Expr, conjuncts
+from cfrc.model.evaluate import Env, Undefined, evaluate, holds
+from cfrc.model.expr import Apply, Expr, FluentRead, conjuncts
 from cfrc.model.graph import Proposal
 from cfrc.model.instances import Instances, Signatures, World
 from cfrc.model.judge import Replayer
@@ -94,7 +95,41 @@ class _OpenMachine(Machine):
         try:
             return holds(condition, env)
         except Undefined:
+            if self.sig.unknown and ("result", "result") in env.vars:
+                self._learn(condition, env)
+                return True
             return self.sig.unknown
+
+    def _learn(self, ensured: Expr, env: Env) -> None:
+        """What an ``ensures`` of a receipt says about a fluent that nobody knew: later receipts must agree with it."""
+        match ensured:
+            case Apply(op="==", args=(a, b)):
+                for told, other in ((a, b), (b, a)):
+                    value = _known(other, env)
+                    if value is not None:
+                        self._tell(told, value, env)
+            case FluentRead():
+                self._tell(ensured, True, env)
+            case Apply(op="not", args=(FluentRead() as told,)):
+                self._tell(told, False, env)
+
+    def _tell(self, told: Expr, value: Value, env: Env) -> None:
+        if not isinstance(told, FluentRead):
+            if value is True:
+                self._learn(told, env)
+            return
+        declared = self.plan.contract.domain.fluents[told.fluent]
+        where = tuple([_known(a, env) for a in told.args])
+        if not declared.volatile and None not in where:
+            key = (told.fluent, self.sig.fluent(told.fluent, where))
+            self.state.world.setdefault(key, canonical(declared.type, value))
+
+    def inspect(self, node: str) -> Step:
+        step = super().inspect(node)
+        if step.approval and step.tool.approved is not None:
+            # Where the condition reads what nobody knows, one part that is false settles it.
+            step.approval = not any(_is_false(c, step.env) for c in conjuncts(step.tool.approved))
+        return step
 
     def _consistent(self, step: Step, found: Instances) -> None:
         """Res, after learning what the receipt is the first to tell. A run that it ends is over: nothing reads on."""
@@ -108,6 +143,21 @@ class _OpenMachine(Machine):
             if (fluent, args) not in own:
                 world.setdefault((fluent, args), value)
         super()._consistent(step, found)
+
+
+def _is_false(condition: Expr, env: Env) -> bool:
+    try:
+        return not holds(condition, env)
+    except Undefined:
+        return False
+
+
+def _known(e: Expr, env: Env) -> Value:
+    """The value of an expression, or ``None`` where nobody knows it (or it is absent)."""
+    try:
+        return evaluate(e, env)
+    except Undefined:
+        return None
 
 
 class Live:

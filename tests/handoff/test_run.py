@@ -253,6 +253,44 @@ proposal plan for rest
     assert outcome.kind == "done", outcome.reason
 
 
+@pytest.mark.parametrize(
+    "ensures",
+    [
+        "result.price == price(order)",
+        "price(order) == result.price and result.price >= 0",
+        "(price(order) == result.price) == true",
+    ],
+)
+def test_what_an_ensures_says_of_an_unknown_value_must_stay_true(tmp_path: Path, ensures: str) -> None:
+    """Admission takes both prices for one; the run learns it from the first receipt, and checks the second."""
+    text = f"""
+domain d
+    id Order
+    fluent price(order: Order): decimal
+    effect charged(order: Order, amount: decimal)
+    read look(order: Order) -> {{ price: decimal }}
+        ensures {ensures}
+    write charge(order: Order, amount: decimal)
+        causes charged(order, amount)
+contract rest for d
+    fixed order: Order = "O1" from user turn 1
+    owes it: charged(order, price(order))
+    allow look, charge
+    within charged(order, _)
+proposal plan for rest
+    a = look(order: order)
+    b = look(order: order) after a
+    c = charge(order: order, amount: b.price) after b
+    done
+"""
+    for second, kind in ((2, "held"), (1, "done")):
+        prices = iter([1, second])
+        tools = {"look": lambda order, p=prices: {"price": next(p)}, "charge": lambda order, amount: None}
+        settings = replace(FAST, lease=FileLease(tmp_path / f"lease{second}"))
+        outcome = run(*case(text), tools, tmp_path / f"journal{second}", settings=settings)
+        assert outcome.kind == kind, (outcome.reason, outcome.verdict)
+
+
 # -- polls ------------------------------------------------------------------------------------------------------------
 
 POLLS = """

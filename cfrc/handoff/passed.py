@@ -53,7 +53,7 @@ class Passed:
         match given:
             case Lit(value=value, type=type_):
                 return sourced(value, type_, lambda leaf: self._source(call, param, leaf))
-            case Build():
+            case Build() | Apply():  # what is computed is computed of sources
                 return rebuild(given, lambda e: self._bind(call, param, e))
         return given
 

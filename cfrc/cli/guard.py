@@ -13,6 +13,7 @@ from cfrc import __version__
 from cfrc.cli.exits import Exit, of_status
 from cfrc.cli.options import Output, root_option
 from cfrc.cli.output import Color, wants_color, write_stream
+from cfrc.model.graph import Call
 
 if TYPE_CHECKING:
     from cfrc.handoff.guarded import GuardedRun
@@ -124,6 +125,7 @@ def _guard(
     import anyio
     from mcp import StdioServerParameters
 
+    from cfrc.adapters.interfaces.names import spelled
     from cfrc.handoff.mcp_tools import Unreachable
     from cfrc.handoff.proxy import Settings
 
@@ -131,7 +133,7 @@ def _guard(
     if not isinstance(server, str):
         # The guarded server gets what the client configured for it: the guard's own environment and folder.
         where = StdioServerParameters(command=server[0], args=list(server[1:]), env=dict(os.environ))
-    settings = Settings(all_tools, timeout, tell=tell)
+    settings = Settings(all_tools, timeout, tell=tell, spelled=spelled)
     try:
         return anyio.run(_session, plan, journal, where, interface, settings)
     except Unreachable as problem:
@@ -148,23 +150,28 @@ async def _session(plan: Plan, journal: str, where: object, interface: str | Non
 
 async def _serve(plan: Plan, journal: str, upstream: Upstream, interface: str | None, settings: Settings) -> Exit:
     """One client's time. Catches here what the connection's own task groups would wrap."""
+    from cfrc.cli.inputs import complain
     from cfrc.handoff.guarded import GuardedRun
     from cfrc.handoff.journal import JournalError
     from cfrc.handoff.mcp_tools import Unreachable
     from cfrc.handoff.proxy import Proxy, serve
     from cfrc.handoff.run import interface_digest
+    from cfrc.lang.diagnostics import SpecError
 
     contract, proposal, verdict = plan
     try:
         await upstream.list_tools()
         offered, missing = interface_digest(upstream.interface, proposal, contract)
-        unfit = _unfit(missing, interface, offered)
+        unfit = _unfit(missing, interface, offered) or _drift(plan, upstream)
         if unfit is not None:
             _tell(True, unfit)
             return Exit.FAILS
         run = GuardedRun(contract, proposal, journal, interface=offered, verdict=verdict)
     except Unreachable as problem:
         _tell(True, str(problem))
+        return Exit.INPUT
+    except SpecError as problem:
+        complain(problem.diagnostics, Output())
         return Exit.INPUT
     except JournalError as problem:
         _tell(True, f"[CFRC-{problem.code}] {problem.message}" + (f" ({problem.help})" if problem.help else ""))
@@ -184,6 +191,18 @@ def _unfit(missing: list[str], wanted: str | None, offered: str) -> str | None:
     if wanted is not None and wanted != offered:
         return f"[CFRC-RUN010] the server's tools have the digest {offered}, not {wanted}"
     return None
+
+
+def _drift(plan: Plan, upstream: Upstream) -> str | None:
+    """What no longer agrees between the domain and the tools that the contract is about."""
+    from cfrc.cli.interface import live_drift
+
+    contract, proposal, _ = plan
+    names = {n.tool for n in proposal.nodes if isinstance(n, Call)} | set(contract.allow)
+    found = live_drift(contract.domain, upstream.listed(), names & upstream.tools.keys())
+    if not found:
+        return None
+    return "[CFRC-RUN010] the server's tools are not those of the domain: " + "; ".join(found)
 
 
 def _end(run: GuardedRun) -> Exit:

@@ -14,6 +14,7 @@ from typing import Any
 
 import anyio
 import mcp_types as types
+from anyio.abc import TaskStatus
 from mcp import Client, MCPError
 from mcp.client.session import IncomingMessage
 from mcp.server import Server, ServerRequestContext
@@ -32,23 +33,25 @@ from cfrc.handoff.tools import Answer
 @dataclass(frozen=True, slots=True)
 class Settings:
     """``everything`` lists all tools of the server, not only those of the plan (calls of the others are refused all the
-    same). ``timeout`` bounds each call and ``connect`` the start, in seconds; ``tell`` is given one line a decision."""
+    same). ``timeout`` bounds each call and ``connect`` the start, in seconds; ``tell`` is given one line a decision.
+    ``spelled`` is the domain's name for a tool of the server (``read-file`` is no name there)."""
 
     everything: bool = False
     timeout: float = 60.0
     connect: float = 30.0
     tell: Callable[[str], None] = lambda line: None
+    spelled: Callable[[str], str] = str
 
 
 class Upstream:
     """The connection to the guarded server. ``gone`` says why nothing can be called any more; ``stale`` that the server
-    has announced other tools."""
+    has announced other tools. ``tools`` are in the server's order, by the domain's name for each."""
 
-    def __init__(self, client: Client, timeout: float) -> None:
-        self.client, self.timeout = client, timeout
+    def __init__(self, client: Client, settings: Settings) -> None:
+        self.client, self.timeout, self.spelled = client, settings.timeout, settings.spelled
         self.gone: str | None = None
         self.stale = False
-        self.tools: list[types.Tool] = []
+        self.tools: dict[str, types.Tool] = {}
         self.interface: Mapping[str, Any] = {}
 
     async def list_tools(self) -> None:
@@ -66,16 +69,20 @@ class Upstream:
                     break
         except (MCPError, ValidationError) as problem:
             raise Unreachable(f"the server does not list its tools: {problem}") from None
-        names = [t.name for t in found]
-        if len(set(names)) < len(names):
+        self.tools = {self.spelled(t.name): t for t in found}
+        if len(self.tools) < len(found):
             raise Unreachable("the server lists two tools of one name")
-        self.tools = found
-        self.interface = {t.name: tool_form(t) for t in found}
+        self.interface = {name: tool_form(t) for name, t in self.tools.items()}
+
+    def listed(self) -> list[dict[str, Any]]:
+        """The tools as the server listed them."""
+        return [t.model_dump(mode="json", by_alias=True, exclude_none=True) for t in self.tools.values()]
 
     async def call(self, allowed: Allowed) -> tuple[Answer, types.CallToolResult | None]:
         """Makes one call. The SDK's own judgement of the result is left out: the domain says what a result is."""
         meta: Any = {CALL_META: allowed.wish.call}
-        params = types.CallToolRequestParams(name=allowed.wish.tool.name, arguments=dict(allowed.arguments), _meta=meta)
+        name = self.tools[allowed.wish.tool.name].name
+        params = types.CallToolRequestParams(name=name, arguments=dict(allowed.arguments), _meta=meta)
         request = types.CallToolRequest(params=params)
         try:
             result = await self.client.session.send_request(
@@ -96,26 +103,41 @@ class Upstream:
 @asynccontextmanager
 async def connected(server: Any, settings: Settings) -> AsyncIterator[Upstream]:
     """A connection to a server: the parameters of a command (``StdioServerParameters``), a URL, or a server of this
-    process. Raises :class:`Unreachable`."""
-    found: list[Upstream] = []
+    process. Raises :class:`Unreachable`. When it breaks later, that is no concern of the caller's tasks: then
+    ``gone`` is set."""
+    stop = anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        found: Upstream | Unreachable = await tasks.start(_keep, server, settings, stop)
+        if isinstance(found, Upstream):
+            try:
+                yield found
+            finally:
+                stop.set()
+    if isinstance(found, Unreachable):
+        raise found
+
+
+async def _keep(
+    server: Any, settings: Settings, stop: anyio.Event, *, task_status: TaskStatus[Upstream | Unreachable]
+) -> None:
+    """Holds the connection, in a task of its own, until it is told to stop."""
+    upstream: Upstream | None = None
 
     async def heard(message: IncomingMessage) -> None:
-        if isinstance(message, types.ToolListChangedNotification) and found:
-            found[0].stale = True
+        if isinstance(message, types.ToolListChangedNotification) and upstream is not None:
+            upstream.stale = True
 
     client = Client(server, cache=None, message_handler=heard, read_timeout_seconds=settings.connect)
     try:
-        await (
-            client.__aenter__()
-        )  # not `async with`: what goes wrong later is no concern of the connection's task groups
+        async with client:
+            upstream = Upstream(client, settings)
+            task_status.started(upstream)
+            await stop.wait()
     except (OSError, ValueError, MCPError, RuntimeError, ExceptionGroup) as problem:
-        raise Unreachable(f"the server cannot be reached: {_cause(problem)}") from None
-    try:
-        upstream = Upstream(client, settings.timeout)
-        found.append(upstream)
-        yield upstream
-    finally:
-        await client.__aexit__(None, None, None)
+        if upstream is None:
+            task_status.started(Unreachable(f"the server cannot be reached: {_cause(problem)}"))
+        else:
+            upstream.gone = f"the connection to the server is closed: {_cause(problem)}"
 
 
 def _cause(problem: BaseException) -> str:
@@ -149,19 +171,21 @@ class Proxy:
     async def list_tools(
         self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        shown = [t for t in self.upstream.tools if self.settings.everything or t.name in self.run.monitor.tools]
+        planned = set(self.run.monitor.tools)
+        shown = [t for name, t in self.upstream.tools.items() if self.settings.everything or name in planned]
         return types.ListToolsResult(tools=shown)
 
     async def call_tool(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        tool = self.run.session.contract.domain.tools.get(params.name)
-        arguments = params.arguments or {}
+        wires = {t.name: name for name, t in self.upstream.tools.items()}
+        name, arguments = wires.get(params.name, params.name), params.arguments or {}
+        tool = self.run.session.contract.domain.tools.get(name)
         # What a client cancels, or leaves behind, has been called all the same: its answer is waited for and recorded.
         turn = self._one_write if tool is not None and tool.writes else nullcontext()
         with anyio.CancelScope(shield=True):
             async with turn:
-                found = await self._offer(params.name, arguments)
+                found = await self._offer(name, arguments)
         return found
 
     async def _offer(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:

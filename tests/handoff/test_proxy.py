@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 import pytest
@@ -17,7 +21,10 @@ pytest.importorskip("mcp")
 import anyio
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
+from cfrc.adapters.interfaces.digests import lines
+from cfrc.adapters.interfaces.read import read_interface
 from cfrc.handoff.replay import replay
+from cfrc.source import Source
 from tests.handoff.test_monitor import DOMAIN
 
 ROOT = Path(__file__).parents[2]
@@ -110,7 +117,7 @@ async def test_the_client_may_come_back(folder: Path) -> None:
         await guard.call("look", o="o1")
         await guard.call("cancel", o="o1")
     async with guarded(folder, "", SPEC, "--all-tools") as guard:
-        assert len((await guard.session.list_tools()).tools) == 5
+        assert len((await guard.session.list_tools()).tools) == 6
         assert "RUN101" in (await guard.call("drop_everything"))[1]
         assert "RUN102" in (await guard.call("cancel", o="o1"))[1]
         assert not (await guard.call("tell", r="r1", text="gone"))[0]
@@ -211,6 +218,47 @@ async def test_calls_at_the_same_time_are_made_once(folder: Path) -> None:
         assert guard.happened() == ["cancel o1"]
 
 
+@trial
+async def test_a_name_that_is_no_name_of_the_language(folder: Path) -> None:
+    spec = SPEC.replace(
+        "    write tell(", "    write tell_off(r: Ref from receipt) -> text\n        causes told(r)\n    write tell("
+    )
+    spec = spec.replace("allow look, cancel, tell,", "allow look, cancel, tell_off,")
+    spec = spec.replace('t = tell(r: c.ref, text: "gone")', "t = tell_off(r: c.ref)")
+    async with guarded(folder, "", spec) as guard:
+        assert [t.name for t in (await guard.session.list_tools()).tools] == ["look", "cancel", "tell-off"]
+        await guard.call("look", o="o1")
+        await guard.call("cancel", o="o1")
+        assert await guard.call("tell-off", r="r1") == (False, "told")
+    assert guard.happened() == ["cancel o1", "tell-off r1"]
+
+
+@trial
+async def test_a_server_that_speaks_http(folder: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    line = command(folder)
+    server = line[line.index("--") + 1 :]
+    async with await anyio.open_process([*server, f"http {port}"], stdout=None, stderr=DEVNULL) as process:
+        while True:
+            with contextlib.suppress(OSError):
+                await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
+                break
+            await anyio.sleep(0.1)
+        line[line.index("--") :] = ["--url", f"http://127.0.0.1:{port}/mcp"]
+        parameters = StdioServerParameters(command=sys.executable, args=line, cwd=ROOT)
+        async with stdio_client(parameters) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            guard = Guarded(session, folder)
+            assert "RUN104" in (await guard.call("cancel", o="o1"))[1]
+            for tool, arguments in (("look", {"o": "o1"}), ("cancel", {"o": "o1"})):
+                assert not (await guard.call(tool, **arguments))[0]
+            process.kill()
+            assert (await guard.call("tell", r="r1", text="gone"))[0]
+    assert guard.happened() == ["cancel o1"]
+
+
 # -- what does not start ----------------------------------------------------------------------------------------------
 
 
@@ -239,6 +287,27 @@ def test_a_server_without_a_tool_of_the_plan_is_not_opened(tmp_path: Path) -> No
 def test_another_interface_is_not_opened(tmp_path: Path) -> None:
     code, said = anyio.run(started, tmp_path, "", SPEC, "--interface", "sha256:0")
     assert code == 1 and "RUN010" in said and not (tmp_path / "journal").exists()
+
+
+def test_a_tool_that_wants_more_than_the_domain_says_is_not_opened(tmp_path: Path) -> None:
+    code, said = anyio.run(started, tmp_path, "other schema")
+    assert code == 1 and "IFC012" in said and "`shop`" in said and not (tmp_path / "journal").exists()
+
+
+def test_what_the_domain_has_on_record_must_be_so(tmp_path: Path) -> None:
+    """With the digests of an import, even another description counts: a model reads it."""
+
+    async def recorded(folder: Path) -> str:
+        async with guarded(folder, "", SPEC, "--all-tools") as guard:
+            tools = (await guard.session.list_tools()).tools
+        listed = [t.model_dump(mode="json", by_alias=True, exclude_none=True) for t in tools]
+        return "\n".join(lines(read_interface(Source("tools.json", json.dumps({"tools": listed})), "mcp"))) + SPEC
+
+    spec = anyio.run(recorded, tmp_path)
+    for fault, code in (("", 1), ("other words", 1)):
+        (tmp_path / fault).mkdir(exist_ok=True)
+        found, said = anyio.run(started, tmp_path / fault, fault, spec)
+        assert found == code and ("IFC013" in said) == bool(fault), said
 
 
 def test_a_client_without_a_call_leaves_a_run_that_can_be_taken_up(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.option("--name", metavar="NAME", help="The domain's name; by default made from the file's.")
 @click.option("--no-hints", is_flag=True, help="Do not believe what the server says about its tools' effects.")
 @click.option("--against", metavar="DOMAIN.cfrc", help="Write nothing; say what no longer fits this domain.")
+@click.option("--accept", is_flag=True, help="With --against: record the interface in the domain's comments.")
 @root_option
 @output_options
 def command(
@@ -30,6 +31,7 @@ def command(
     name: str | None,
     no_hints: bool,
     against: str | None,
+    accept: bool,
     roots: tuple[str, ...],
     out: Output,
 ) -> Exit:
@@ -44,11 +46,17 @@ def command(
     from cfrc.cli.inputs import STDIN, complain, once, source_of
     from cfrc.lang.diagnostics import SpecError
 
+    if accept and against in (None, STDIN):
+        raise click.UsageError("--accept needs the domain's file: --against DOMAIN.cfrc")
     once([tools, *([against] if against is not None else [])])
     try:
         interface = read_interface(source_of(tools), kind)
         if against is not None:
-            return _compare(interface, *_domain(source_of(against), name, roots), out)
+            domain, text = _domain(source_of(against), name, roots)
+            code = _compare(interface, domain, text, out)
+            if accept:
+                _accept(interface, text, against)
+            return code
     except SpecError as problem:
         complain(problem.diagnostics, out)
         return Exit.INPUT
@@ -99,6 +107,16 @@ def _compare(interface: Interface, domain: Domain, text: str, out: Output) -> Ex
     found = drifted(domain, text, interface)
     out.write(_json(domain, found) if out.format == "json" else _lines(domain, found, out.quiet))
     return Exit.FAILS if found else Exit.HOLDS
+
+
+def _accept(interface: Interface, text: str, path: str) -> None:
+    """Records the digests; nothing else of the file is touched."""
+    from cfrc.adapters.interfaces import accepted
+    from cfrc.cli.output import write_result
+
+    new = accepted(text, interface)
+    if new != text:
+        write_result(new, path)
 
 
 def _lines(domain: Domain, found: list[Drift], quiet: bool) -> str:

@@ -161,3 +161,23 @@ def test_a_domain_written_by_hand_is_compared_by_its_declarations(tools: Path) -
     assert run("import", "mcp", tools, "--against", path).code == 0  # no hint, and a person said that it reads
     said = changed(tools, 1, annotations={"readOnlyHint": False})
     assert codes(run("import", "mcp", said, "--against", path).out) == ["CFRC-IFC012"]
+
+
+def test_a_person_accepts_what_has_changed(tools: Path, domain: Path) -> None:
+    new = changed(tools, 0, description="Reads one order.")
+    before = domain.read_text()
+    assert run("import", "mcp", new, "--against", domain, "--accept").code == 1
+    assert run("import", "mcp", new, "--against", domain).code == 0
+    after = domain.read_text()
+    same = [(a, b) for a, b in zip(before.splitlines(), after.splitlines(), strict=True) if a == b]
+    assert len(same) == len(before.splitlines()) - 2 and run("fmt", "--check", domain).code == 0
+    assert run("import", "mcp", new, "--accept").code == 2
+
+
+def test_a_domain_written_by_hand_gets_digests(tools: Path) -> None:
+    path = tools.with_name("hand.cfrc")
+    path.write_text("domain hand\n    read get_order(order_id: string) -> text\n")
+    assert run("import", "mcp", tools, "--against", path, "--accept").code == 0
+    assert path.read_text().startswith('# interface "sha256:') and path.read_text().endswith("-> text\n")
+    more = write(tools.with_name("more.json"), [*TOOLS, {"name": "pay", "inputSchema": {"type": "object"}}])
+    assert run("import", "mcp", more, "--against", path).code == 1

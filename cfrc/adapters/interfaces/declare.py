@@ -61,16 +61,16 @@ def declare(tool: PublishedTool, name: str, registry: Registry, hinted: bool) ->
             "decide: what does it cause, undo or set (or `causes nothing`)? Until then it may do anything, "
             "and a contract must license it by name"
         )
-    if hints.idempotent:
+    if hints.idempotent and out.writes:
         out.lines.append(
-            "decide: is it idempotent, as the server says? Then it may be retried when nobody knows how it went"
+            "decide: is it idempotent, as the server says? Then it may be retried after an unknown outcome"
         )
     out.types = [p.type for p in params] + [result]
     shown = _inline(result, params)
     kind = "write" if out.writes else "read"
     declared = f"{kind} {name}({', '.join(map(str, params))}) -> {shown}"
     out.lines = [*_comments(out.lines), f"    {declared}"]
-    if hints.idempotent:
+    if hints.idempotent and out.writes:
         out.lines.append("        idempotent")
     return out
 

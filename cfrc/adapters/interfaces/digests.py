@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from cfrc.adapters.interfaces.names import declared_names
 from cfrc.adapters.interfaces.read import Interface, PublishedTool
 from cfrc.lang.canonical import digest
 from cfrc.lang.jsonread import Json
@@ -49,6 +50,20 @@ def recorded(text: str) -> tuple[str | None, Mapping[str, Mapping[str, str]]]:
         name = json.loads(m[1])
         tools[str(name)] = dict(zip(PARTS, m.groups()[1:], strict=True))
     return (whole[1] if whole else None), tools
+
+
+def accepted(text: str, interface: Interface) -> str:
+    """The text of a domain file with the digests of this interface instead of those on record (or at its top)."""
+    old = [m.span() for pattern in (_WHOLE, _TOOL) for m in pattern.finditer(text)]
+    at = min((start for start, _ in old), default=0)
+    for start, end in sorted(old, reverse=True):
+        text = text[:start] + text[end:].removeprefix("\n")
+    return text[:at] + "".join(f"{line}\n" for line in lines(interface)) + text[at:]
+
+
+def own_names(text: str) -> Mapping[str, str]:
+    """What the domain of this text calls each tool whose digest it records: a server's names need not be names here."""
+    return declared_names(recorded(text)[1])
 
 
 def _whole(t: PublishedTool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import cfrc
-from cfrc.adapters.interfaces import Kind, interface_digest, read_interface, scaffold
+from cfrc.adapters.interfaces import Kind, interface_digest, own_names, read_interface, scaffold
 from cfrc.lang.diagnostics import SpecError
 from cfrc.model.domain import Domain, Tool
 from cfrc.model.types import Enum, Id, RecordOf
@@ -142,7 +142,7 @@ def test_hints_have_the_protocols_defaults() -> None:
     assert silent.kind == "write" and silent.undeclared and not silent.idempotent
     said = only({}, annotations={"idempotentHint": True})
     assert said.undeclared and said.idempotent
-    assert only({}, annotations={"readOnlyHint": True}).kind == "read"
+    assert only({}, annotations={"readOnlyHint": True, "idempotentHint": True}).kind == "read"
     assert only({}, annotations={"readOnlyHint": "yes"}).kind == "write"
     text = text_of([tool({}, annotations={"readOnlyHint": True})])
     assert "the server says: read-only; by the protocol's default: open world" in text
@@ -199,6 +199,7 @@ def test_names_that_are_none_are_spelled_and_kept_apart() -> None:
     text = text_of(tools)
     assert list(loaded(text).tools) == ["get_sum", "get_sum2", "get_sum3", "n_123", "unnamed", "read", "domain"]
     assert 'its own name: "get.sum"' in text
+    assert own_names(text)["get.sum"] == "get_sum3" and own_names(text)["read"] == "read"
 
 
 def test_hostile_words_stay_in_comments() -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cfrc.handoff.close import Closed, close
     from cfrc.handoff.execute import Settings
+    from cfrc.handoff.freeze import Frozen, freeze
     from cfrc.handoff.journal import JournalError
     from cfrc.handoff.mcp_tools import McpTools
     from cfrc.handoff.replay import Replayed, replay
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from cfrc.handoff.run import Outcome, Stopper, resume, run
     from cfrc.handoff.simulated import SimulatedReplica
     from cfrc.handoff.tools import Answer, PythonTools, ToolError, Tools
+    from cfrc.handoff.typing import ledger_of
     from cfrc.lang.diagnostics import Diagnostic, SpecError
     from cfrc.lang.format import format_source
     from cfrc.lang.load import load, load_contract, load_proposal
@@ -40,6 +42,8 @@ _HOMES = {
     "cfrc.handoff.replica": ("CopyReplica", "Replica"),
     "cfrc.handoff.simulated": ("SimulatedReplica",),
     "cfrc.handoff.execute": ("Settings",),
+    "cfrc.handoff.freeze": ("Frozen", "freeze"),
+    "cfrc.handoff.typing": ("ledger_of",),
     "cfrc.handoff.journal": ("JournalError",),
     "cfrc.handoff.mcp_tools": ("McpTools",),
     "cfrc.handoff.replay": ("Replayed", "replay"),
@@ -61,6 +65,9 @@ _HOMES = {
 __all__ = [
     "admit",
     "support",
+    "freeze",
+    "Frozen",
+    "ledger_of",
     "close",
     "Closed",
     "Replica",

@@ -36,6 +36,7 @@ ONLY_IN = {
     "z3": {"verify"},
     "networkx": {"model", "verify"},
     "lark": {"lang"},
+    "httpx": {"handoff"},
     "click": {"cli"},
     "rich": {"report", "cli"},
     "hypothesis": {"testing"},

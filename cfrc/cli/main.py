@@ -25,6 +25,7 @@ _COMMANDS = (
     "sweep",
     "guard",
     "import",
+    "freeze",
     "close",
     "run",
     "replay",

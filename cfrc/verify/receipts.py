@@ -54,13 +54,38 @@ def receipt_after(paths: Paths, run: Run, other: Run) -> list[Term]:
     known = len(run.reads)
     for clause in run.tool.observes if run.tool is not None else ():
         own = any(w.fluent == clause.fluent for w in run.writes)  # they would count as older than the other's
-        if clause.generators or not _choosy(clause) or own or paths.domain.fluents[clause.fluent].volatile:
+        if not _choosy(clause) or own or paths.domain.fluents[clause.fluent].volatile:
+            continue
+        rows = _rows_after(paths, run, clause, mask, other)
+        if rows is not None:
+            found.append(rows)
             continue
         for o in writes(paths, run, clause, mask, run.pos, observed=True):
             actual = paths.world.read(o.fluent, o.args, mask, run.pos)
             found.append(t.implies(o.cond, equal(t, actual, o.value)))
     del run.reads[known:]
     return [*found, *_consistent(paths, run, mask, other)]
+
+
+def _rows_after(paths: Paths, run: Run, clause: FluentClause, mask: int, other: Run) -> Term | None:
+    """As :func:`_each`, under a condition of its own, for the state that ``other`` leaves."""
+    t = paths.terms
+    ev = clause_evaluator(paths, run, mask, run.pos)
+    source = ev.plain(ev.eval(clause.generators[0].source)) if len(clause.generators) == 1 else None
+    if not isinstance(source, Scalar):
+        return None
+    one, var = replace(clause, generators=()), clause.generators[0].var
+
+    def body(row: Shape) -> Term:
+        known = len(run.reads)
+        found = writes(paths, run, one, mask, run.pos, observed=True, bound={var: row})
+        del run.reads[known:]
+        return t.and_(*(t.implies(w.cond, equal(t, paths.world.read(w.fluent, w.args, mask, run.pos), w.value))
+                        for w in found))  # fmt: skip
+
+    so = t.sym(BOOL, f"{run.call.id}: after {other.call.id}")
+    paths.quantifiers.add(Quantified("each", t.and_(run.happened, so), source.term, source.type, body))
+    return so
 
 
 def _choosy(clause: FluentClause) -> bool:
@@ -78,6 +103,7 @@ def _each(paths: Paths, run: Run, clause: FluentClause, mask: int) -> bool:
     source = ev.plain(ev.eval(g.source))
     if not isinstance(source, Scalar):
         return False
+    t = paths.terms
     one = replace(clause, generators=())
     volatile = paths.domain.fluents[clause.fluent].volatile
 
@@ -100,7 +126,12 @@ def _each(paths: Paths, run: Run, clause: FluentClause, mask: int) -> bool:
         actual = paths.world.read(w.fluent, w.args, mask, run.pos, upto=run.pos)
         return paths.terms.implies(w.cond, equal(paths.terms, actual, w.value))
 
-    rows = Quantified("each", run.happened, source.term, source.type, body)
+    seen = run.happened
+    if not volatile:
+        # left open only where another call, which nothing orders against this one, came just before
+        run.base.append(t.sym(BOOL, f"{run.call.id}: as ordered"))
+        seen = t.and_(seen, run.base[-1])
+    rows = Quantified("each", seen, source.term, source.type, body)
     paths.quantifiers.add(rows)
     if volatile:
         paths.world.rows[clause.fluent].append((run.pos, lambda: _pins(paths, rows, observed)))

@@ -91,8 +91,8 @@ def _items(paths: Paths) -> Iterator[Item]:
     t = paths.terms
     constrained = {b: o for o in paths.contract.obligations for b in o.before}
     for run in paths.runs:
-        for r in dict.fromkeys(run.reads):
-            yield Item(r.fluent, (r.key,), "read", run.pos, run.happened if r.cond is None else r.cond)
+        for fluent, key, cond in dict.fromkeys((r.fluent, r.key, r.cond or run.happened) for r in run.reads):
+            yield Item(fluent, (key,), "read", run.pos, cond)
         for w in run.writes:
             yield Item(w.fluent, (w.key,), "set", run.pos, w.cond, w)
         kinds = ((run.causes, "cause"), (run.undoes, "undo"), (run.witnesses, "witness"), (run.refutes, "refute"))

@@ -50,6 +50,9 @@ DOMAIN = """
     read glance(a: A) -> { ok: bool, v: int }
         ensures result.ok implies result.v == 1
         observes x(a) = result.v when result.ok
+    read all_ones() -> { rows: list[{ a: A, v: int }] }
+        ensures all(r.v == 1 for r in result.rows)
+        observes x(r.a) = r.v for r in result.rows
     write inc(a: A)
         sets x(a) = x(a) + 1
     write put(a: A, v: int free)
@@ -60,7 +63,8 @@ DOMAIN = """
         ensures result.old == on
         sets on = true
 """
-ALLOW = "    allow make, send, risky, unsend, recall, pay, other, check, probe, see, look, find, glance, inc, put, poll, swap\n"
+ALLOW = "    allow make, send, risky, unsend, recall, pay, other, check, probe, see, look, find, glance, all_ones\n"
+ALLOW += "    allow inc, put, poll, swap\n"
 CONTRACT = (
     """
     fixed a: A = "a1" from user turn 1
@@ -120,6 +124,12 @@ CASES = {
     ),
     "seen only where the other one set it": (
         CONTRACT, ZERO + "q = glance(a: a) after l\np = put(a: a, v: 1) after l", "PRS007",
+    ),
+    "listed only where the other one set it": (
+        CONTRACT, ZERO + "p = put(a: a, v: 1) after l\nq = all_ones() after l", "PRS007",
+    ),
+    "never listed, whatever comes first": (
+        CONTRACT, ZERO + "p = put(a: a, v: 2) after l\nq = all_ones() after l", "admitted",
     ),
     "never seen, whatever comes first": (
         CONTRACT, ZERO + "q = glance(a: a) after l\np = put(a: a, v: 2) after l", "admitted",

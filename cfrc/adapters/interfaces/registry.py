@@ -9,26 +9,33 @@ from cfrc.model.types import Enum, Id, ListOf, MapOf, Optional, RecordOf, Type
 
 MOST_MEMBERS = 200
 LARGEST = 2_000
+MOST_STEMS = 1_000
 
 
 class Registry:
     """The names given so far. ``stems`` are what identifiers of the interface identify (from the names of members)."""
 
     def __init__(self, stems: Iterable[str], reserved: Iterable[str]) -> None:
-        self.stems = sorted({s for s in stems if s}, key=lambda s: (len(s), s))
+        self.stems = sorted({s for s in stems if s}, key=lambda s: (len(s), s))[:MOST_STEMS]
+        self._base: dict[str, str | None] = {}
         self.taken = set(reserved)
         self._ids: dict[str, Id] = {}
         self._sizes: dict[str, int] = {}
         self._shapes: dict[tuple[object, ...], Enum | RecordOf] = {}
 
+    def _known(self, words: str) -> str | None:
+        """The shortest identified thing that the words end in: a ``new_item`` is an ``item``, if there are items."""
+        if words not in self._base:
+            self._base[words] = next((s for s in self.stems if words == s or words.endswith(f"_{s}")), None)
+        return self._base[words]
+
     def owner(self, words: str) -> str | None:
         """What a bare ``id`` of this owner identifies: its last known word, or the owner if that is short."""
-        known = next((s for s in self.stems if words == s or words.endswith(f"_{s}")), None)
-        return known or (words if words and words.count("_") < 2 else None)
+        return self._known(words) or (words if words and words.count("_") < 2 else None)
 
     def id(self, stem: str) -> Id:
-        """The type of identifiers of this: ``new_item`` identifies an ``item``, if there are items."""
-        base = next((s for s in self.stems if stem == s or stem.endswith(f"_{s}")), stem)
+        """The type of identifiers of this."""
+        base = self._known(stem) or stem
         if base not in self._ids:
             name = unique(pascal(base, "id"), self.taken)
             self.taken.add(name)

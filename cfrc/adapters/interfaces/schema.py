@@ -23,6 +23,7 @@ _FORMATS: Mapping[str, Type] = {"date": DATE, "date-time": TIME, "duration": DUR
 _SCALARS: Mapping[str, Type] = {"integer": INT, "number": DECIMAL, "boolean": BOOL}
 _STRUCTURE = {"object": ("properties", "additionalProperties"), "array": ("items", "prefixItems")}
 MOST_FIELDS = 1_000
+MOST_OPTIONS = 200
 DEEPEST = 60
 
 
@@ -100,6 +101,8 @@ class Schemas:
         return self._known[key]
 
     def alternatives(self, j: Json, hint: str, owner: str, name: str) -> Type | None:
+        if isinstance(j.value, list) and len(j.value) > MOST_OPTIONS:
+            return self.nothing(name, f"is one of more than {MOST_OPTIONS} schemas")
         options = [o for o in (j.value if isinstance(j.value, list) else []) if not _is_null(o)]
         optional = isinstance(j.value, list) and len(options) < len(j.value)
         hints = [hint] if len(options) == 1 else [f"{hint}{n}" for n in range(1, len(options) + 1)]

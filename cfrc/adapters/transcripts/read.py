@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from cfrc.adapters.transcripts.shape import wrong
 from cfrc.lang.diagnostics import Diagnostic, SpecError
 from cfrc.lang.files import read_source
 from cfrc.lang.jsonread import Json, JsonProblem, read_json_values, wrap
-from cfrc.model.transcript import Note, Transcript
+from cfrc.model.transcript import Approved, Attempt, Note, Transcript
 from cfrc.source import Source, Span
 
 MAX_EVENTS = 100_000
@@ -27,13 +28,16 @@ _READERS: dict[Format, Callable[[list[Json], Collector], None]] = {
 
 
 def read_transcript(
-    path_or_text: str | Path | Source | Sequence[Any] | Mapping[str, Any], format: Format | None = None
+    path_or_text: str | Path | Source | Sequence[Any] | Mapping[str, Any],
+    format: Format | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Transcript:
     """The transcript in a file (a path), a text (anything with a bracket or a line end), or parsed JSON.
 
     The document is one JSON value (a list of messages, a request, a response) or one a line. ``format`` is told from
-    its shape when it is not given. Raises :class:`cfrc.lang.diagnostics.SpecError` with ``TRN`` codes (not a
-    transcript), ``JSN`` codes (not acceptable JSON) or ``INP`` codes (the file cannot be read).
+    its shape when it is not given. ``names`` says what a domain calls tools whose own names are none in the language
+    (:func:`cfrc.adapters.interfaces.own_names`). Raises :class:`cfrc.lang.diagnostics.SpecError` with ``TRN`` codes
+    (not a transcript), ``JSN`` codes (not acceptable JSON) or ``INP`` codes (the file cannot be read).
     """
     source: Source | None = None
     torn: Note | None = None
@@ -56,7 +60,13 @@ def read_transcript(
         _READERS[format or detect(items)](items, out)
     if len(out.events) > MAX_EVENTS:
         raise wrong("TRN006", f"more than {MAX_EVENTS:,} events", items[0], "hand over the part that matters")
-    return out.finish()
+    found = out.finish()
+    return _renamed(found, names) if names else found
+
+
+def _renamed(t: Transcript, names: Mapping[str, str]) -> Transcript:
+    events = (replace(e, tool=names.get(e.tool, e.tool)) if isinstance(e, Attempt | Approved) else e for e in t.events)
+    return replace(t, events=tuple(events))
 
 
 def _parsed(value: Any) -> list[Json]:

@@ -125,6 +125,13 @@ def test_detection_by_shape() -> None:
     assert read_transcript([{"role": "user", "content": "hi"}]).request == "hi"
 
 
+def test_tools_by_the_names_that_a_domain_gives_them() -> None:
+    t = read_transcript(
+        [{**RECEIPT, "tool": "pay-now"}, {"type": "denied", "tool": "pay-now"}], names={"pay-now": "pay_now"}
+    )
+    assert [e.tool for e in t.events if not hasattr(e, "text") and hasattr(e, "tool")] == ["pay_now", "pay_now"]
+
+
 def test_nothing_is_an_empty_transcript() -> None:
     assert read_transcript("[]").events == ()
 

@@ -74,7 +74,7 @@ def freeze(
     said: Sequence[Said] = (),
     constructor: Constructor | None = None,
 ) -> Frozen:
-    """The next contract, from everything that was accepted, done and asked (``docs/semantics.md`` §1 and §3, supported).
+    """The next contract, of all that was accepted, done and asked (``docs/semantics.md`` §1 and §3, supported).
 
     ``before`` is a task contract, the contract of the last freeze, or a domain where nothing was written down yet.
     ``ledger`` is what was recorded since, or all of it from the start: what the contract's ``head`` covers is skipped.

@@ -91,14 +91,18 @@ def _call(call: Json, place: str, message: Members, out: Collector) -> Attempt:
 
 
 def _result(members: Members, item: Json, out: Collector) -> None:
-    tool = shape.string(members, "name")
+    tool = shape.string(members, "name", "tool_name")
     id = shape.string(members, "tool_call_id")
     if id is None:
         own = shape.string(members, "id")
-        id = own if own is not None and out.is_open(own) else out.lone_open(tool)
-    if id is None:
-        message = f"a result{f' of {quoted(tool)}' if tool else ''} without the id of its call"
-        raise shape.wrong("TRN003", message, item, "expected a string in `tool_call_id`")
+        possible = [own] if own is not None and out.is_open(own) else out.open_calls(tool)
+        if not possible:
+            message = f"a result{f' of {quoted(tool)}' if tool else ''} without the id of its call"
+            raise shape.wrong("TRN003", message, item, "expected a string in `tool_call_id`")
+        if len(possible) > 1:
+            out.note("TRN011", "a result that may be of several calls", item.span, "all of them are taken for open")
+            return
+        id = possible[0]
     content = members.get("content")
     if content is None or content.value is None:
         out.note("TRN011", f"the result of {quoted(id)} is null", item.span, "its outcome is taken for unknown")

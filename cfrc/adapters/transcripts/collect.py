@@ -119,13 +119,15 @@ class Collector:
             self.note("TRN014", f"two results for {quoted(id)} disagree", span, "its outcome is taken for unknown")
             self.events[at] = replace(before, status="unknown", result=None)
 
-    def lone_open(self, tool: str | None) -> str | None:
-        """The id of the last call if it is open and of this tool: what a result without an id can only mean."""
-        last = max(self._latest.values(), default=None)
-        if last is None:
-            return None
-        attempt = self._at(last)
-        return attempt.id if attempt.status == "open" and tool in (None, attempt.tool) else None
+    def open_calls(self, tool: str | None) -> list[str]:
+        """The ids of the last group's open calls (of this tool, if given): what a result without an id can mean."""
+        found = []
+        for e in reversed(self.events):
+            if isinstance(e, Attempt) and e.group != self.group:
+                break
+            if isinstance(e, Attempt) and e.status == "open" and tool in (None, e.tool):
+                found.append(e.id)
+        return found[::-1]
 
     def is_open(self, id: str) -> bool:
         return id in self._latest and self._at(self._latest[id]).status == "open"

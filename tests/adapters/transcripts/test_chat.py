@@ -107,6 +107,22 @@ def test_a_function_result_of_another_name_is_refused() -> None:
         )
 
 
+def test_results_without_ids_are_paired_only_where_it_is_certain() -> None:
+    def asked(*tools: str) -> dict[str, Any]:
+        return {"role": "assistant", "tool_calls": [{"function": {"name": t, "arguments": {}}} for t in tools]}
+
+    t = read(
+        asked("f", "g"),
+        {"role": "tool", "tool_name": "g", "content": "2"},
+        {"role": "tool", "name": "f", "content": "1"},
+    )
+    assert [(a.tool, a.result) for a in t.attempts] == [("f", "1"), ("g", "2")]
+    t = read(
+        asked("f", "f"), {"role": "tool", "name": "f", "content": "1"}, {"role": "tool", "name": "f", "content": "2"}
+    )
+    assert [a.status for a in t.attempts] == ["open", "open"] and "TRN011" in codes(t)
+
+
 def test_one_call_written_twice_is_one() -> None:
     t = read(asks(call("h1", "handoff", "{}")), asks(call("h1", "handoff", "{}")), returns("h1", "B"))
     assert only(t).status == "success" and not t.notes

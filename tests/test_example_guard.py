@@ -36,7 +36,7 @@ def guarded(folder: Path, *create: str) -> subprocess.CompletedProcess[str]:
     with sqlite3.connect(database) as connection:
         for statement in create:
             connection.execute(statement)
-    guard = [sys.executable, "-m", "cfrc", "guard", TASK, TASK, "--proposal", "once"]
+    guard = [sys.executable, "-m", "cfrc", "guard", TASK, "--proposal", "once"]
     command = [*guard, "--journal", str(folder / "journal"), "--", str(SERVER), "--db-path", str(database)]
     return subprocess.run(
         [sys.executable, str(FOLDER / "client.py"), *command], capture_output=True, text=True, timeout=60, cwd=ROOT

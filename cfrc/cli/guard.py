@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cfrc import __version__
 from cfrc.cli.exits import Exit, of_status
 from cfrc.cli.options import Output, root_option
-from cfrc.cli.output import Color, wants_color, write_stream
+from cfrc.cli.output import wants_color, write_stream
 from cfrc.model.graph import Call
 
 if TYPE_CHECKING:
@@ -23,71 +23,75 @@ if TYPE_CHECKING:
     from cfrc.model.verdict import Verdict
 
 Plan = tuple["Contract", "Proposal", "Verdict"]
+Options = dict[str, Any]
+Seconds = click.FloatRange(min=0.0)
 
 
-@click.command(context_settings={"allow_interspersed_args": True})
-@click.argument("contract")
-@click.argument("proposal")
-@click.argument("server", nargs=-1, type=click.UNPROCESSED, metavar="[-- SERVER COMMAND…]")
+class _BeforeServer(click.Command):
+    """A command whose own arguments end at ``--``: what follows is another command line."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta["cfrc.server"] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- SERVER COMMAND…]"]
+
+
+@click.command(cls=_BeforeServer)
+@click.argument("files", nargs=-1, required=True, metavar="CONTRACT [PROPOSAL]")
 @click.option("--journal", required=True, metavar="FILE", help="Where the run is written down; an old one is taken up.")
 @click.option("--url", metavar="URL", help="The server speaks HTTP there, instead of being started.")
 @click.option("--contract", "contract_name", metavar="NAME", help="Which contract, where a file declares several.")
 @click.option("--proposal", "name", metavar="NAME", help="Which proposal, where a file declares several.")
+@click.option("--ledger", metavar="FILE", help="The shared ledger: it must still end at the contract's head.")
 @click.option("--all-tools", is_flag=True, help="List all tools of the server, not only those that the plan calls.")
 @click.option("--interface", metavar="DIGEST", help="Refuse to start when the server's tools have another digest.")
-@click.option(
-    "--timeout", type=click.FloatRange(min=0.1), default=60.0, metavar="SECONDS", help="The most for one call."
-)
+@click.option("--timeout", type=Seconds, default=60.0, metavar="SECONDS", help="The most for one call.")
+@click.option("--interval", type=Seconds, default=1.0, metavar="SECONDS", help="The least between two polls of a step.")
 @click.option("--verbose", "-v", is_flag=True, help="One line a decision on standard error, terminal or not.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Terminal colours.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Solver steps for the admission.")
 @root_option
-def command(
-    contract: str,
-    proposal: str,
-    server: tuple[str, ...],
-    journal: str,
-    url: str | None,
-    contract_name: str | None,
-    name: str | None,
-    all_tools: bool,
-    interface: str | None,
-    timeout: float,
-    verbose: bool,
-    color: Color,
-    budget: int | None,
-    roots: tuple[str, ...],
-) -> Exit:
+@click.pass_context
+def command(context: click.Context, /, files: tuple[str, ...], **options: Any) -> Exit:
     """Stand between an MCP client and an MCP server, and let through only the calls of an admitted plan.
 
     Speaks MCP on standard input and output. A plan that is not admitted is never opened: the verdict is on standard
     error, and the exit code is that of `cfrc check`. Exits 0 when everything owed was done, 1 when it was not.
     """
-    if (url is None) == (not server):
+    from cfrc.cli.inputs import STDIN, complain
+    from cfrc.lang.diagnostics import SpecError
+
+    server = context.meta["cfrc.server"]
+    if (options["url"] is None) == (not server):
         raise click.UsageError("give the server's command after --, or its --url")
+    if len(files) > 2 or STDIN in files:
+        raise click.UsageError("give a contract and one proposal, in files: standard input is the client's")
     try:
         import mcp  # noqa: F401  # only to see whether it is there
     except ImportError:
         raise click.UsageError("the guard needs the MCP SDK: pip install 'cfrc[mcp]'") from None
-    from cfrc.cli.inputs import complain, once, source_of
-    from cfrc.lang.diagnostics import SpecError
-    from cfrc.lang.load import load_contract, load_proposal
-    from cfrc.verify.admission import DEFAULT_BUDGET, admit
-
-    once([contract, proposal])
-    out = Output(color=color)
+    out = Output(color=options["color"])
     try:
-        agreed = load_contract(source_of(contract), contract_name, roots=roots)
-        planned = load_proposal(source_of(proposal), agreed, name)
+        plan = _plan(files, options)
+        if plan[2].status.word != "admitted":
+            return _not_opened(plan, out)
+        return _guard(plan, server, options)
     except SpecError as problem:
         complain(problem.diagnostics, out)
         return Exit.INPUT
-    verdict = admit(agreed, planned, budget=budget or DEFAULT_BUDGET, advice=True)
-    plan = agreed, planned, verdict
-    if verdict.status.word != "admitted":
-        return _not_opened(plan, out)
-    tell = partial(_tell, verbose or sys.stderr.isatty())
-    return _guard(plan, journal, url or server, interface, all_tools, timeout, tell)
+
+
+def _plan(files: tuple[str, ...], options: Options) -> Plan:
+    """Raises :class:`cfrc.lang.diagnostics.SpecError`."""
+    from cfrc.lang.load import load_contract, load_proposal
+    from cfrc.verify.admission import DEFAULT_BUDGET, admit
+
+    contract = load_contract(files[0], options["contract_name"], roots=options["roots"])
+    proposal = load_proposal(files[-1], contract, options["name"])
+    return contract, proposal, admit(contract, proposal, budget=options["budget"] or DEFAULT_BUDGET, advice=True)
 
 
 def _not_opened(plan: Plan, out: Output) -> Exit:
@@ -101,60 +105,74 @@ def _not_opened(plan: Plan, out: Output) -> Exit:
         verdict, Naming(contract, proposal), shown=list(verdict.findings), quiet=False, color=colored, width=out.width
     )
     write_stream(shown, sys.stderr)
-    _tell(True, "not opened: only an admitted plan is guarded")
+    _say("not opened: only an admitted plan is guarded")
     # `complete` and `fresh` leave nothing to guard either, and a client that waits for tools must not think otherwise.
     return max(of_status(verdict.status), Exit.FAILS)
 
 
-def _tell(wanted: bool, line: str) -> None:
-    if wanted:
-        from cfrc.report.escape import message
+def _say(line: str) -> None:
+    from cfrc.report.escape import message
 
-        write_stream(f"cfrc guard: {message(line)}\n", sys.stderr)
+    write_stream(f"cfrc guard: {message(line)}\n", sys.stderr)
 
 
-def _guard(
-    plan: Plan,
-    journal: str,
-    server: str | tuple[str, ...],
-    interface: str | None,
-    all_tools: bool,
-    timeout: float,
-    tell: partial[None],
-) -> Exit:
+def _quiet(line: str) -> None:
+    """Says nothing."""
+
+
+def _guard(plan: Plan, server: tuple[str, ...], options: Options) -> Exit:
     import anyio
     from mcp import StdioServerParameters
 
     from cfrc.adapters.interfaces.names import spelled
+    from cfrc.cli.run import head_of
     from cfrc.handoff.mcp_tools import Unreachable
     from cfrc.handoff.proxy import Settings
 
-    where: object = server
-    if not isinstance(server, str):
+    where: object = options["url"]
+    if where is None:
         # The guarded server gets what the client configured for it: the guard's own environment and folder.
         where = StdioServerParameters(command=server[0], args=list(server[1:]), env=dict(os.environ))
-    settings = Settings(all_tools, timeout, tell=tell, spelled=spelled)
+    settings = Settings(
+        everything=options["all_tools"],
+        timeout=options["timeout"],
+        interval=options["interval"],
+        tell=_say if options["verbose"] or sys.stderr.isatty() else _quiet,
+        spelled=spelled,
+    )
+    head = head_of(options["ledger"], options["roots"]) if options["ledger"] is not None else None
     try:
-        return anyio.run(_session, plan, journal, where, interface, settings)
+        return anyio.run(_session, plan, where, settings, options, head)
     except Unreachable as problem:
-        _tell(True, str(problem))
+        _say(str(problem))
         return Exit.INPUT
 
 
-async def _session(plan: Plan, journal: str, where: object, interface: str | None, settings: Settings) -> Exit:
-    from cfrc.handoff.proxy import connected
+async def _session(
+    plan: Plan, where: object, settings: Settings, options: Options, head: Callable[[], str | None] | None
+) -> Exit:
+    from cfrc.handoff.proxy import Proxy, connected, serve
 
     async with connected(where, settings) as upstream:
-        return await _serve(plan, journal, upstream, interface, settings)
+        # Everything that may go wrong is caught inside: the connection's own task group would wrap it.
+        run = await _opened(plan, upstream, options, head)
+        if isinstance(run, Exit):
+            return run
+        try:
+            await serve(Proxy(run, upstream, settings), __version__)
+        finally:
+            run.close("the client went away")
+        return _end(run)
 
 
-async def _serve(plan: Plan, journal: str, upstream: Upstream, interface: str | None, settings: Settings) -> Exit:
-    """One client's time. Catches here what the connection's own task groups would wrap."""
+async def _opened(
+    plan: Plan, upstream: Upstream, options: Options, head: Callable[[], str | None] | None
+) -> GuardedRun | Exit:
+    """The run, or the exit code of a guard that does not start; why is on standard error."""
     from cfrc.cli.inputs import complain
     from cfrc.handoff.guarded import GuardedRun
     from cfrc.handoff.journal import JournalError
     from cfrc.handoff.mcp_tools import Unreachable
-    from cfrc.handoff.proxy import Proxy, serve
     from cfrc.handoff.run import interface_digest
     from cfrc.lang.diagnostics import SpecError
 
@@ -162,26 +180,20 @@ async def _serve(plan: Plan, journal: str, upstream: Upstream, interface: str | 
     try:
         await upstream.list_tools()
         offered, missing = interface_digest(upstream.interface, proposal, contract)
-        unfit = _unfit(missing, interface, offered) or _drift(plan, upstream)
+        unfit = _unfit(missing, options["interface"], offered) or _drift(plan, upstream)
         if unfit is not None:
-            _tell(True, unfit)
+            _say(unfit)
             return Exit.FAILS
-        run = GuardedRun(contract, proposal, journal, interface=offered, verdict=verdict)
+        upstream.settings.tell(f"open: {proposal.name} for {contract.name}, interface {offered}")
+        return GuardedRun(contract, proposal, options["journal"], interface=offered, verdict=verdict, head=head)
     except Unreachable as problem:
-        _tell(True, str(problem))
-        return Exit.INPUT
+        _say(str(problem))
     except SpecError as problem:
         complain(problem.diagnostics, Output())
-        return Exit.INPUT
     except JournalError as problem:
-        _tell(True, f"[CFRC-{problem.code}] {problem.message}" + (f" ({problem.help})" if problem.help else ""))
+        _say(f"[CFRC-{problem.code}] {problem.message}" + (f" ({problem.help})" if problem.help else ""))
         return Exit.FAILS if problem.code in {"JRN005", "JRN007"} else Exit.INPUT
-    try:
-        settings.tell(f"open: {proposal.name} for {contract.name}, journal {journal}, interface {offered}")
-        await serve(Proxy(run, upstream, settings), __version__)
-    finally:
-        run.close("the client went away")
-    return _end(run)
+    return Exit.INPUT
 
 
 def _unfit(missing: list[str], wanted: str | None, offered: str) -> str | None:
@@ -208,10 +220,10 @@ def _drift(plan: Plan, upstream: Upstream) -> str | None:
 def _end(run: GuardedRun) -> Exit:
     ending = run.ending
     if run.broken is not None:
-        _tell(True, f"[CFRC-{run.broken.code}] {run.broken.message}")
+        _say(f"[CFRC-{run.broken.code}] {run.broken.message}")
         return Exit.FAILS
     if ending is None:
-        _tell(True, "stopped before the end: start the guard again with this journal to go on")
+        _say("stopped before the end: start the guard again with this journal to go on")
         return Exit.FAILS
-    _tell(True, f"{ending.kind}: {run.monitor.why()}")
+    _say(f"{ending.kind}: {run.monitor.why()}")
     return Exit.HOLDS if ending.kind == "done" else Exit.FAILS

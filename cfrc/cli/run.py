@@ -95,12 +95,12 @@ def _settings(options: dict[str, Any]) -> Settings:
         timeout=options["timeout"],
         interval=lambda poll: float(interval),
         drain=options["drain"],
-        head=_head(options["ledger"], options["roots"]) if options["ledger"] is not None else None,
+        head=head_of(options["ledger"], options["roots"]) if options["ledger"] is not None else None,
         progress=_tell if options["verbose"] or sys.stderr.isatty() else None,
     )
 
 
-def _head(path: str, roots: tuple[str, ...]) -> Callable[[], str | None]:
+def head_of(path: str, roots: tuple[str, ...]) -> Callable[[], str | None]:
     """Where the ledger in a file ends, whenever it is asked. A file without its one ledger is a usage error."""
 
     def found() -> str | None:

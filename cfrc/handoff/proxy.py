@@ -34,11 +34,13 @@ from cfrc.handoff.tools import Answer
 class Settings:
     """``everything`` lists all tools of the server, not only those of the plan (calls of the others are refused all the
     same). ``timeout`` bounds each call and ``connect`` the start, in seconds; ``tell`` is given one line a decision.
+    ``interval`` is the least time between two polls of a step: a hurried client must not use them up.
     ``spelled`` is the domain's name for a tool of the server (``read-file`` is no name there)."""
 
     everything: bool = False
     timeout: float = 60.0
     connect: float = 30.0
+    interval: float = 1.0
     tell: Callable[[str], None] = lambda line: None
     spelled: Callable[[str], str] = str
 
@@ -48,7 +50,7 @@ class Upstream:
     has announced other tools. ``tools`` are in the server's order, by the domain's name for each."""
 
     def __init__(self, client: Client, settings: Settings) -> None:
-        self.client, self.timeout, self.spelled = client, settings.timeout, settings.spelled
+        self.client, self.settings = client, settings
         self.gone: str | None = None
         self.stale = False
         self.tools: dict[str, types.Tool] = {}
@@ -69,7 +71,7 @@ class Upstream:
                     break
         except (MCPError, ValidationError) as problem:
             raise Unreachable(f"the server does not list its tools: {problem}") from None
-        self.tools = {self.spelled(t.name): t for t in found}
+        self.tools = {self.settings.spelled(t.name): t for t in found}
         if len(self.tools) < len(found):
             raise Unreachable("the server lists two tools of one name")
         self.interface = {name: tool_form(t) for name, t in self.tools.items()}
@@ -86,7 +88,7 @@ class Upstream:
         request = types.CallToolRequest(params=params)
         try:
             result = await self.client.session.send_request(
-                request, types.CallToolResult, request_read_timeout_seconds=self.timeout
+                request, types.CallToolResult, request_read_timeout_seconds=self.settings.timeout
             )
         except MCPError as problem:
             if problem.error.code == types.CONNECTION_CLOSED:
@@ -152,6 +154,7 @@ class Proxy:
     def __init__(self, run: GuardedRun, upstream: Upstream, settings: Settings) -> None:
         self.run, self.upstream, self.settings = run, upstream, settings
         self._one_write = anyio.Lock()
+        self._polled: dict[str, float] = {}
 
     def server(self, version: str) -> Server[Any]:
         return Server(
@@ -200,7 +203,10 @@ class Proxy:
             self.settings.tell(f"refused {tool}: {allowed.code} {allowed.reason}")
             return _error(str(allowed))
         self.settings.tell(f"call    {allowed.node} = {tool}")
+        if allowed.wish.poll:
+            await anyio.sleep(self._polled.get(allowed.node, 0.0) + self.settings.interval - anyio.current_time())
         answer, result = await self.upstream.call(allowed)
+        self._polled[allowed.node] = anyio.current_time()
         after = await self._settle(self.run.record(allowed, answer))
         self.settings.tell(f"{after:7} {allowed.node}" + (f": {answer.error}" if answer.error else ""))
         if self.run.ending is not None:

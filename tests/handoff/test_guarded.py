@@ -9,10 +9,10 @@ import pytest
 
 from cfrc.handoff.guarded import GuardedRun
 from cfrc.handoff.journal import JournalError
-from cfrc.handoff.monitor import Allowed, NotAdmitted, Refusal
+from cfrc.handoff.monitor import Allowed, Monitor, NotAdmitted, Refusal
 from cfrc.handoff.replay import replay
 from cfrc.handoff.tools import Answer
-from cfrc.lang.load import load
+from cfrc.lang.load import load, load_contract, load_proposal
 from cfrc.model.verdict import Status
 from cfrc.source import Source
 from tests.handoff.test_monitor import DOMAIN, SEEN
@@ -223,3 +223,19 @@ def test_an_answer_that_no_journal_can_hold_is_no_receipt(tmp_path: Path, result
     assert run.ending is not None and run.ending.kind == "held"
     run.close()
     assert replay(tmp_path / "journal").ledger.entries[-1].status == "unknown"  # type: ignore[union-attr]
+
+
+def test_the_document_tells_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    text = (root / "docs" / "handoff.md").read_text(encoding="utf-8")
+    section = text.partition("\n## Guard")[2].partition("\n## ")[0]
+    code = section.partition("```python\n")[2].partition("```")[0]
+    exec(compile(code, "docs/handoff.md", "exec"), {})
+    contract, plan = (
+        load_contract("examples/invoice/contract.cfrc"),
+        load_proposal("examples/invoice/good.cfrc", load_contract("examples/invoice/contract.cfrc")),
+    )
+    refused = Monitor.open(contract, plan, START).offer("delivery_status", {"send": "mail-1"}, START)
+    assert f"```text\n{refused}\n```" in section
+    assert (root / "docs" / "../examples/guard-sqlite/README.md").exists()

@@ -55,8 +55,18 @@ class Guarded:
 
 def command(folder: Path, fault: str = "", spec: str = SPEC, *options: str, plan: str = "good") -> list[str]:
     (folder / "shop.cfrc").write_text(spec)
-    files = [str(folder / "shop.cfrc")] * 2
-    guard = ["-m", "cfrc", "guard", *files, "--proposal", plan, "--journal", str(folder / "journal"), "-v", *options]
+    guard = [
+        "-m",
+        "cfrc",
+        "guard",
+        str(folder / "shop.cfrc"),
+        "--proposal",
+        plan,
+        "--journal",
+        str(folder / "journal"),
+        "-v",
+        *options,
+    ]
     return [*guard, "--", sys.executable, str(SERVER), str(folder / "state"), *([fault] if fault else [])]
 
 
@@ -257,6 +267,17 @@ async def test_a_server_that_speaks_http(folder: Path) -> None:
             process.kill()
             assert (await guard.call("tell", r="r1", text="gone"))[0]
     assert guard.happened() == ["cancel o1"]
+
+
+@trial
+async def test_a_hurried_client_does_not_use_up_the_polls(folder: Path) -> None:
+    spec = SPEC.replace("expect a.phase == open", "until a.price > 13 within 3 polls")
+    async with guarded(folder, "", spec, "--interval", "0.6") as guard:
+        start = anyio.current_time()
+        for _ in range(2):
+            assert not (await guard.call("look", o="o1"))[0]
+        assert anyio.current_time() - start > 0.6
+        assert "RUN107" in (await guard.call("look", o="o1"))[1]  # the last poll: the plan has no answer to that
 
 
 # -- what does not start ----------------------------------------------------------------------------------------------

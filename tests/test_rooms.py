@@ -24,7 +24,7 @@ BELOW: dict[str, set[str]] = {
     "handoff": {"source", "model", "lang", "verify"},
     "lifecycle": {"source", "model", "lang", "verify", "handoff"},
     "finality": {"source", "model", "lang", "verify"},
-    "adapters": {"source", "model", "lang", "handoff"},
+    "adapters": {"source", "collector", "model", "lang", "handoff"},
     "report": {"source", "data", "codes", "model", "lang", "verify", "handoff", "lifecycle", "finality"},
     "testing": {"source", "data", "codes", "model", "lang", "verify", "handoff", "lifecycle", "finality", "report"},
 }

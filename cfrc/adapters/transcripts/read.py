@@ -11,6 +11,7 @@ from cfrc.adapters.transcripts import anthropic, chat, receipts, responses
 from cfrc.adapters.transcripts.collect import Collector
 from cfrc.adapters.transcripts.detect import FORMATS, Format, detect
 from cfrc.adapters.transcripts.shape import wrong
+from cfrc.collector import collector_paused
 from cfrc.lang.diagnostics import Diagnostic, SpecError
 from cfrc.lang.files import read_source
 from cfrc.lang.jsonread import Json, JsonProblem, read_json_values, wrap
@@ -39,6 +40,12 @@ def read_transcript(
     (:func:`cfrc.adapters.interfaces.own_names`). Raises :class:`cfrc.lang.diagnostics.SpecError` with ``TRN`` codes
     (not a transcript), ``JSN`` codes (not acceptable JSON) or ``INP`` codes (the file cannot be read).
     """
+    with collector_paused():
+        found = _read(path_or_text, format)
+    return _renamed(found, names) if names else found
+
+
+def _read(path_or_text: str | Path | Source | Sequence[Any] | Mapping[str, Any], format: Format | None) -> Transcript:
     source: Source | None = None
     torn: Note | None = None
     if isinstance(path_or_text, Source):
@@ -60,8 +67,7 @@ def read_transcript(
         _READERS[format or detect(items)](items, out)
     if len(out.events) > MAX_EVENTS:
         raise wrong("TRN006", f"more than {MAX_EVENTS:,} events", items[0], "hand over the part that matters")
-    found = out.finish()
-    return _renamed(found, names) if names else found
+    return out.finish()
 
 
 def _renamed(t: Transcript, names: Mapping[str, str]) -> Transcript:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import monotonic
+from typing import get_args
 
 from cfrc.handoff.journal import Entry, Journal, JournalError, json_text
 from cfrc.handoff.lease import Lease
 from cfrc.handoff.pool import Pool, Stop
 from cfrc.handoff.session import Session, Trouble, Wish
 from cfrc.handoff.tools import Answer, Tools, plain
+from cfrc.model.ledger import Status
 from cfrc.model.transcript import JSON
 
 LARGEST = 10_000_000
@@ -210,9 +212,11 @@ class Executor:
 def _answer(tools: Tools, tool: str, args: Mapping[str, JSON], call: str) -> Answer:
     """One attempt, on a thread of its own. Whatever goes wrong in the adapter leaves the call in doubt."""
     try:
-        answer = tools.call(tool, args, call)
+        answer: object = tools.call(tool, args, call)
     except BaseException as problem:  # also what would end this thread: the run must hear of it
         return Answer("unknown", error=f"{type(problem).__name__}: {problem}")
+    if not isinstance(answer, Answer) or answer.status not in get_args(Status):
+        return Answer("unknown", error=f"the adapter gave no answer, but {answer!r:.80}")
     try:
         result = plain(answer.result)
         if len(json_text(result)) > LARGEST:

@@ -141,9 +141,12 @@ def checked(connection: sqlite3.Connection) -> tuple[list[Entry], str]:
             what = f"record {number} is not the one that was written"
             raise JournalError("JRN006", what, "the file was changed or damaged: do not resume from it")
         head = recorded
-        entry = json.loads(body, parse_float=Decimal)
-        if not isinstance(entry, dict):
-            raise JournalError("JRN006", f"record {number} is not an object")
+        try:
+            entry = json.loads(body, parse_float=Decimal)
+        except (ValueError, RecursionError) as problem:
+            raise JournalError("JRN006", f"record {number} is not JSON: {problem}") from None
+        if not isinstance(entry, dict) or not isinstance(entry.get("is"), str):
+            raise JournalError("JRN006", f"record {number} is no record")
         entries.append(entry)
     return entries, head
 

@@ -20,7 +20,7 @@ from cfrc.model.domain import Domain
 from cfrc.model.evaluate import Env, Undefined, evaluate, holds
 from cfrc.model.expr import Apply, Expr, FluentRead, conjuncts
 from cfrc.model.graph import Proposal
-from cfrc.model.instances import Instances, Signatures, World
+from cfrc.model.instances import Instance, Instances, Signatures, World
 from cfrc.model.judge import Replayer
 from cfrc.model.ledger import Status
 from cfrc.model.machine import Machine, Step
@@ -191,6 +191,11 @@ class Live:
     def status(self) -> Mapping[str, str]:
         """x: ``ok``, ``skipped``, ``failed``, ``dead``, ``poll`` or ``doubt`` by node; one that is not in it waits."""
         return self.machine.state.status
+
+    @property
+    def told(self) -> Mapping[Instance, Value]:
+        """The fluent values that are known."""
+        return self.machine.state.world
 
     @property
     def now(self) -> date | datetime | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cfrc.handoff.dump import Unreadable, dump, undump
+from cfrc.handoff.dump import dump, undump
 from cfrc.handoff.journal import Entry, JournalError, json_text
 from cfrc.handoff.session import Session, Trouble, answer_of
 from cfrc.lang.jsonforms.digests import contract_digest
@@ -15,6 +15,9 @@ from cfrc.model.contract import Contract
 from cfrc.model.graph import Proposal
 
 VERSION = 1
+
+HOSTILE = (LookupError, TypeError, ValueError, AttributeError, AssertionError, RecursionError)
+"""What data that was never written by a run may do to code that trusts its shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +52,23 @@ def opening(entries: Sequence[Entry]) -> Opening:
     try:
         contract, proposal = undump(first["contract"]), undump(first["proposal"])
         now = datetime.fromisoformat(first["now"])
-        found = Opening(first["run"], contract, proposal, now, first["retries"], first["interface"])
-    except (KeyError, TypeError, ValueError, Unreadable) as problem:
+        if not isinstance(contract, Contract) or not isinstance(proposal, Proposal):
+            raise ValueError("it holds no contract and proposal")
+        if contract.digest and contract.digest != contract_digest(contract):
+            raise ValueError("the contract is not the one that its digest names")
+        return Opening(str(first["run"]), contract, proposal, now, int(first["retries"]), first["interface"])
+    except HOSTILE as problem:
         raise JournalError("JRN006", f"the opening of the run cannot be read: {problem}") from None
-    if not isinstance(contract, Contract) or not isinstance(proposal, Proposal):
-        raise JournalError("JRN006", "the opening of the run holds no contract and proposal")
-    if contract.digest and contract.digest != contract_digest(contract):
-        raise JournalError("JRN006", "the contract in the journal is not the one that its digest names")
-    return found
 
 
 class Retelling:
     """Feeds records to a fresh session. ``steps`` says in words what was decided at each."""
 
     def __init__(self, start: Opening) -> None:
-        self.session = start.session()
+        try:
+            self.session = start.session()
+        except HOSTILE as problem:
+            raise JournalError("JRN006", f"the opening of the run means nothing: {problem}") from None
         self.closed: Entry | None = None
 
     def feed(self, entries: Sequence[Entry]) -> None:
@@ -72,7 +77,7 @@ class Retelling:
         while i < len(entries):
             try:
                 produced = self._produce(entries[i])
-            except (KeyError, TypeError, ValueError, AssertionError) as problem:
+            except HOSTILE as problem:
                 raise _otherwise(i, f"it cannot have been written here ({type(problem).__name__}: {problem})") from None
             for wanted in produced:
                 if i >= len(entries) or json_text(entries[i]) != json_text(wanted):

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from cfrc.handoff.execute import Executor, Settings
+from cfrc.handoff.freeze import Frozen, freeze
 from cfrc.handoff.journal import Entry, Hook, Journal, JournalError
 from cfrc.handoff.lease import lease_beside
 from cfrc.handoff.live import Ending
@@ -37,7 +38,8 @@ class Outcome:
     ``done``: every obligation is discharged by live receipts. ``yield``: handed back, as the plan says or because a
     step failed. ``held``: ⊥, something that admission relied on did not hold, is in doubt, or the run was stopped
     (``resumable``: the journal can be taken up again). ``refused``: not admitted, so nothing was called. ``idle``:
-    there is nothing to do. ``ledger`` holds the receipts since the freeze, ``journal`` is the last hash of the journal.
+    there is nothing to do. ``ledger`` holds the receipts since the freeze, ``journal`` is the last hash of the journal,
+    ``residual`` what is left after ``yield`` and ``held``, frozen for the next tenant.
     """
 
     kind: Kind
@@ -49,6 +51,7 @@ class Outcome:
     terminal: str | None = None
     resumable: bool = False
     journal: str | None = None
+    residual: Frozen | None = None
     steps: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -215,6 +218,7 @@ def _outcome(
         terminal=ending.terminal,
         resumable=resumable,
         journal=book.head,
+        residual=freeze(contract, session.ledger) if ending.kind != "done" else None,
         steps=dict(session.live.status),
     )
 

@@ -15,17 +15,19 @@ from typing import Any
 
 from cfrc.handoff.heads import heads
 from cfrc.handoff.live import Barred, Ending, Live
+from cfrc.handoff.past import past_of
 from cfrc.handoff.settle import Read, Settlement, settlement
 from cfrc.handoff.tools import Answer
 from cfrc.handoff.wire import NOTHING, Malformed, incoming, outgoing
 from cfrc.lang.jsonvalues import Mismatch
 from cfrc.model.contract import Contract
 from cfrc.model.domain import Tool
-from cfrc.model.graph import Proposal
+from cfrc.model.graph import Proposal, Terminal
 from cfrc.model.ledger import Ledger, Receipt
 from cfrc.model.machine import Step
 from cfrc.model.transcript import JSON
 from cfrc.model.values import Record, Value
+from cfrc.verify.discharged import Discharges
 
 Entry = dict[str, Any]
 
@@ -188,8 +190,28 @@ class Session:
         }  # fmt: skip
         take = self._take if flight.read is None else self._read
         after = take(flight, answer, at, lost)
+        self._audit()
         settled = {n: s for n, s in islice(self.live.status.items(), known, None)}
         return [receipt, {"is": "decision", "call": call, "after": after, "settled": settled, "over": self._over}]
+
+    def _audit(self) -> None:
+        """``done`` is believed only if the receipts, read as any ledger is read, discharge everything owed and claimed.
+        Only values that an ``ensures`` told (a ledger's reader looks at observations) are taken from the run."""
+        ending = self.ending
+        if ending is None or ending.kind != "done":
+            return
+        claims = {
+            c for n in self.proposal.nodes if n.id == ending.terminal and isinstance(n, Terminal) for c in n.claims
+        }
+        owed = {o.name for o in self.contract.obligations if self.live.run.active(o.name)}
+        past = past_of(self.contract, self.ledger)
+        past.world.values.update(
+            {k: v for k, v in self.live.told.items() if not past.world.is_lost(*k)} | past.world.values
+        )
+        _, missing = Discharges(self.contract, past.happened, fresh=True).assign(owed | claims)
+        if missing:
+            said = ", ".join(f"`{name}`" for name in sorted(missing))
+            self.hold(Trouble("RUN009", f"no receipt of this run discharges {said}"))
 
     @property
     def _over(self) -> str | None:

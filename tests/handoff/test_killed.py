@@ -94,7 +94,7 @@ def test_a_run_killed_at_any_step_is_resumed(tmp_path: Path) -> None:
     assert kinds == {"done", "held"}
 
 
-@pytest.mark.parametrize("second", [0, 1, 2, 3, 5, 8])
+@pytest.mark.parametrize("second", [0, 2, 5])
 def test_a_resumed_run_killed_again_is_resumed_again(tmp_path: Path, second: int) -> None:
     names = count_points(tmp_path / "whole")
     for fatal in range(2, len(names), 3):

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -627,6 +628,52 @@ def test_a_forged_journal_with_valid_hashes_decides_otherwise(tmp_path: Path) ->
         with pytest.raises(JournalError) as problem:
             replay(forged)
         assert problem.value.code == "JRN007", lie
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"contract": None}, {"contract": {"is": "Contract", "name": 1, "domain": 2, "digest": ""}}, {"proposal": [1]},
+        {"now": "soon"}, {"retries": "x"}, {"version": 2}, {"is": "intent"}, {"is": 7}, {"run": None}, {"contract": "[" * 9},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_forged_opening_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    go(tmp_path)
+    entries = replay(tmp_path / "journal").entries
+    with Journal(tmp_path / "forged") as book:
+        book.append([{**entries[0], **change}, *entries[1:]])
+    with pytest.raises(JournalError) as problem:
+        replay(tmp_path / "forged")
+    assert problem.value.code in {"JRN006", "JRN007", "JRN008"}
+
+
+TOLD = {"at", "error", "broken", "late", "lost", "result"}
+"""What may be one thing or another: whether it was true cannot be seen. What is decided from it can."""
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_forged_records_never_raise_anything_else(tmp_path: Path, number: int) -> None:
+    go(tmp_path)
+    entries = list(replay(tmp_path / "journal").entries)
+    for i, key in enumerate(list(entries[number])):
+        for j, value in enumerate((None, 7, "x", [], {"a": []}, "2026-01-01T00:00:00+00:00")):
+            forged = tmp_path / f"forged-{i}-{j}"
+            with Journal(forged) as book:
+                book.append([*entries[:number], {**entries[number], key: value}, *entries[number + 1 :]])
+            with (
+                suppress(JournalError) if key in TOLD or entries[number][key] == value else pytest.raises(JournalError)
+            ):
+                replay(forged)
+
+
+def test_an_adapter_that_gives_no_answer_leaves_a_doubt(tmp_path: Path) -> None:
+    class Broken(Bent):
+        def call(self, tool: str, arguments: Mapping[str, JSON], call: str) -> Answer:
+            return None if tool == "ship" else super().call(tool, arguments, call)  # type: ignore[return-value]
+
+    outcome = run(CONTRACT, PROPOSAL, Broken(Shop(tmp_path / "shop")), tmp_path / "journal", settings=FAST)
+    assert outcome.kind == "held" and code(outcome) == "RUN005"
 
 
 def test_a_damaged_file_is_noticed(tmp_path: Path) -> None:

@@ -217,7 +217,8 @@ def _show(frozen: Frozen, notes: Sequence[Diagnostic], withheld: bool, out: Outp
     elif frozen.kind != "withheld" or withheld:
         out.write(head + frozen.text)
     if not out.quiet and out.format != "json":
-        complain(notes, out)
+        if notes:
+            complain(notes, out)
         _explain(frozen, out)
     return Exit.FAILS if frozen.kind == "withheld" else Exit.HOLDS
 

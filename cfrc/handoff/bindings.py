@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from cfrc.handoff.naming import Names, plain_name
 from cfrc.handoff.past import Past
+from cfrc.handoff.reasons import reason
 from cfrc.handoff.refer import rename
 from cfrc.model.canon import has_type
 from cfrc.model.contract import Contract, Name, Origin
 from cfrc.model.ledger import Choice
+from cfrc.model.show import show_instance, show_value
 from cfrc.model.types import STRING, Type
 from cfrc.model.values import Value
+from cfrc.model.verdict import Finding
 
 
 def bind_choices(contract: Contract, past: Past, names: Names) -> Contract:
@@ -45,6 +49,27 @@ def _bind(found: dict[str, Name], renamed: dict[str, str], choice: Choice, names
         return  # the user's own words only repeat what is bound under a better name
     name = names.free(choice.name)
     found[name] = Name(name, choice.type, choice.value, True, origin)
+
+
+def corrected(past: Past) -> Iterator[Finding]:
+    """Bindings that were corrected after an effect was realized with their old value. What asked for the effect is not
+    owed any more, and may be owed again with the new one."""
+    params = {n: e.params for n, e in past.before.domain.effects.items()}
+    for entry in past.ledger.entries:
+        old = past.before.names.get(entry.name) if isinstance(entry, Choice) else None
+        if not isinstance(entry, Choice) or old is None or not old.fixed or entry.value == old.value:
+            continue
+        for k in past.before.kept:
+            if any(v == old.value and t == old.type for v, (_, t) in zip(k.args, params[k.effect], strict=True)):
+                yield reason(
+                    "FRZ016",
+                    f"`{old.name}` was corrected from {show_value(old.value, old.type)} to "
+                    f"{show_value(entry.value, entry.type)} after {show_instance(k.effect, k.args, params[k.effect])} "
+                    "was realized",
+                    "say whether that is owed again with the new value",
+                    entry.span,
+                )
+                break
 
 
 def _fits(choice: Choice, wanted: Type) -> bool:

@@ -13,7 +13,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from cfrc.handoff.approvals import unused
-from cfrc.handoff.bindings import bind_choices
+from cfrc.handoff.bindings import bind_choices, corrected
 from cfrc.handoff.constructor import Constructor, Question, Said, constructed
 from cfrc.handoff.facts import broken, facts, to_verify
 from cfrc.handoff.heads import since
@@ -114,7 +114,7 @@ class _Freeze:
         self.start, self.past, self.bare = start, past, bare
         self.names = Names(start.domain, {*start.names, *(o.name for o in start.obligations)})
         self.findings: list[Finding] = [
-            *undone(past), *broken(past), *more_than_once(past), *undeclared(past),
+            *undone(past), *broken(past), *corrected(past), *more_than_once(past), *undeclared(past),
         ]  # fmt: skip
 
     def run(

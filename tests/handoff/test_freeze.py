@@ -247,6 +247,18 @@ def test_the_latest_word_corrects_what_is_owed() -> None:
     assert [a.value for a in args] == ["I2", 7]  # type: ignore[union-attr]
 
 
+def test_a_correction_after_the_fact_withholds() -> None:
+    task = TASK.replace(
+        "    owes pay: paid(i, _) exists i: Invoice",
+        '    fixed invoice: Invoice = "I1" from user turn 1\n    owes pay: paid(invoice, _)',
+    )
+    late = '    accepted invoice: Invoice = "I2" from user turn 3\n'
+    assert "pay" in owed(frozen(PAID, late, task=task))  # one record: the latest word is what was asked
+    s = spec(late, task=task)
+    result = freeze(frozen(PAID, task=task).contract, s.ledgers["L"])
+    assert result.kind == "withheld" and "FRZ016" in codes(result)
+
+
 def test_approvals_are_used_once_and_denials_stay() -> None:
     yes = '    approved pay(invoice: "I1", amount: 120.00, confirm: true) policy "v2" from user turn 2\n'
     no = '    denied pay(invoice: "I9") from user turn 2\n'

@@ -203,7 +203,7 @@ def _constructor(options: dict[str, Any]) -> Endpoint | None:
 def _show(frozen: Frozen, notes: Sequence[Diagnostic], withheld: bool, out: Output) -> Exit:
     from cfrc.cli.inputs import complain
 
-    head, domain_file = _import(frozen.contract.domain, out.path)
+    head, domain_file = import_of(frozen.contract.domain, out.path)
     if out.format == "json":
         from cfrc.lang.jsonforms import contract_to_json
         from cfrc.report.json import VERSION, diagnostic_json, dumps, finding_json
@@ -239,7 +239,7 @@ def _explain(frozen: Frozen, out: Output) -> None:
         out.complain(text)
 
 
-def _import(domain: Domain, output: str | None) -> tuple[str, str | None]:
+def import_of(domain: Domain, output: str | None) -> tuple[str, str | None]:
     """The import line of the domain, and its path; the declaration itself where it is in no file."""
     from cfrc.lang.imports import library
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,6 +49,7 @@ class _BeforeServer(click.Command):
 @click.option("--ledger", metavar="FILE", help="The shared ledger: it must still end at the contract's head.")
 @click.option("--all-tools", is_flag=True, help="List all tools of the server, not only those that the plan calls.")
 @click.option("--interface", metavar="DIGEST", help="Refuse to start when the server's tools have another digest.")
+@click.option("--residual", metavar="FILE", help="Write the contract of what is left there, if the run ends undone.")
 @click.option("--timeout", type=Seconds, default=60.0, metavar="SECONDS", help="The most for one call.")
 @click.option("--interval", type=Seconds, default=1.0, metavar="SECONDS", help="The least between two polls of a step.")
 @click.option("--verbose", "-v", is_flag=True, help="One line a decision on standard error, terminal or not.")
@@ -162,7 +164,7 @@ async def _session(
             await serve(Proxy(run, upstream, settings), __version__)
         finally:
             run.close("the client went away")
-        return _end(run)
+        return _end(run, options["residual"])
 
 
 async def _opened(
@@ -217,7 +219,7 @@ def _drift(plan: Plan, upstream: Upstream) -> str | None:
     return "[CFRC-RUN010] the server's tools are not those of the domain: " + "; ".join(found)
 
 
-def _end(run: GuardedRun) -> Exit:
+def _end(run: GuardedRun, residual: str | None) -> Exit:
     ending = run.ending
     if run.broken is not None:
         _say(f"[CFRC-{run.broken.code}] {run.broken.message}")
@@ -226,4 +228,22 @@ def _end(run: GuardedRun) -> Exit:
         _say("stopped before the end: start the guard again with this journal to go on")
         return Exit.FAILS
     _say(f"{ending.kind}: {run.monitor.why()}")
+    if ending.kind != "done" and residual is not None:
+        _leave(run, residual)
     return Exit.HOLDS if ending.kind == "done" else Exit.FAILS
+
+
+def _leave(run: GuardedRun, path: str) -> None:
+    """Writes the contract of what is left. That it cannot be written changes nothing: the journal has everything."""
+    from cfrc.cli.freeze import import_of
+    from cfrc.cli.output import write_file
+
+    frozen = run.residual()
+    try:
+        write_file(Path(path), import_of(frozen.contract.domain, path)[0] + frozen.text)
+    except OSError as problem:
+        _say(f"{path}: {problem.strerror}")
+        return
+    _say(f"what is left ({frozen.kind}): {path}")
+    for reason in frozen.reasons:
+        _say(f"[{reason.code}] {reason.message}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from cfrc.handoff.execute import LARGEST, utc_now
@@ -22,6 +23,9 @@ from cfrc.handoff.tools import Answer
 from cfrc.model.contract import Contract
 from cfrc.model.graph import Proposal
 from cfrc.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from cfrc.handoff.freeze import Frozen
 
 
 class GuardedRun:
@@ -141,6 +145,15 @@ class GuardedRun:
             self.append([self.session.outcome(self.clock())])
             self.closed = self.broken is None
         return after
+
+    def residual(self) -> Frozen:
+        """The contract of what is left, from the receipts so far: for the next tenant, once this run is over."""
+        from cfrc.handoff.freeze import freeze
+
+        contract = self.session.contract
+        stem, _, number = contract.name.rpartition("_")
+        name = f"{stem}_{int(number) + 1}" if stem and number.isdecimal() else f"{contract.name}_2"
+        return freeze(contract, self.session.ledger, name=name, as_of=self.clock())
 
     # -- records ----------------------------------------------------------------------------------------------------
 

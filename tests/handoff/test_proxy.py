@@ -24,6 +24,7 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 from cfrc.adapters.interfaces.digests import lines
 from cfrc.adapters.interfaces.read import read_interface
 from cfrc.handoff.replay import replay
+from cfrc.lang.load import load_contract
 from cfrc.source import Source
 from tests.handoff.test_monitor import DOMAIN
 
@@ -137,7 +138,7 @@ async def test_the_client_may_come_back(folder: Path) -> None:
 
 @trial
 async def test_a_server_that_dies_after_the_write_is_not_written_to_again(folder: Path) -> None:
-    async with guarded(folder, "dies after") as guard:
+    async with guarded(folder, "dies after", SPEC, "--residual", str(folder / "left.cfrc")) as guard:
         await guard.call("look", o="o1")
         wrong, said = await guard.call("cancel", o="o1")
         assert wrong and "nobody knows" in said
@@ -146,6 +147,8 @@ async def test_a_server_that_dies_after_the_write_is_not_written_to_again(folder
     told = replay(folder / "journal")
     assert told.outcome is not None and told.outcome["kind"] == "held" and told.outcome["code"] == "RUN005"
     assert told.ledger.entries[-1].status == "unknown"  # type: ignore[union-attr]
+    left = load_contract(folder / "left.cfrc", "z_2")  # what the next tenant gets keeps the doubt
+    assert [d.effect for d in left.doubts] == ["cancelled"] and {o.name for o in left.obligations} == {"off", "news"}
 
 
 @trial

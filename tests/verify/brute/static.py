@@ -92,7 +92,7 @@ def _call(contract: Contract, proposal: Proposal, node: Call) -> Iterator[Findin
     if tool is None:
         yield "typing", "TYP001"
         return
-    if tool.name not in contract.allow or tool.actor != "agent":
+    if tool.name not in contract.allow:
         yield "authority", "AUT001"
     for p in tool.params:
         if p.name not in node.args and p.default is None:

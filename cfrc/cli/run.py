@@ -39,6 +39,7 @@ Seconds = click.FloatRange(min=0.0)
 @click.option("--interval", type=Seconds, default=1.0, metavar="SECONDS", help="The wait between two polls of a step.")
 @click.option("--drain", type=Seconds, default=30.0, metavar="SECONDS", help="The most for calls in the air at a stop.")
 @click.option("--retries", type=click.IntRange(min=0), default=2, metavar="N", help="Repetitions of harmless calls.")
+@click.option("--residual", metavar="FILE", help="Write the contract of what is left there, unless all is done.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Solver steps for the admission.")
 @click.option("--verbose", "-v", is_flag=True, help="One line a call on standard error, terminal or not.")
 @root_option
@@ -68,6 +69,8 @@ def command(files: tuple[str, ...], out: Output, **options: Any) -> Exit:
     except JournalError as problem:
         complain([Diagnostic(problem.code, problem.message, None, problem.help)], out)
         return Exit.INPUT
+    if options["residual"] is not None:
+        _write_residual(outcome, options["residual"])
     return _show(outcome, out)
 
 
@@ -183,6 +186,16 @@ def _tell(what: Progress) -> None:
     about = f" to find out about {wish.settles}" if wish.settles is not None else ""
     after = "…" if what.after is None else f" {what.after} ({what.seconds:.2f} s)"
     write_stream(f"cfrc run: {message(f'{wish.node}: {wish.tool.name}{about}')}{after}\n", sys.stderr)
+
+
+def _write_residual(outcome: Outcome, path: str) -> None:
+    """The next tenant's contract, with the import of its domain."""
+    from cfrc.cli.freeze import import_of
+    from cfrc.cli.output import write_result
+
+    if outcome.residual is not None:
+        head, _ = import_of(outcome.residual.contract.domain, path)
+        write_result(head + outcome.residual.text, path)
 
 
 def _show(outcome: Outcome, out: Output) -> Exit:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from cfrc.codes import full
+from cfrc.handoff.freeze import Frozen
 from cfrc.handoff.replay import Replayed
 from cfrc.handoff.run import Outcome
 from cfrc.model.ledger import Receipt
@@ -38,7 +39,16 @@ def outcome_json(outcome: Outcome) -> Json:
         "findings": [finding_json(f) for f in outcome.findings],
         "receipts": [_receipt(r) for r in outcome.ledger.entries if isinstance(r, Receipt)],
         "verdict": verdict_json(outcome.verdict) if outcome.verdict is not None else None,
+        "residual": _residual(outcome.residual) if outcome.residual is not None else None,
     }
+
+
+def _residual(left: Frozen) -> Json:
+    from cfrc.lang.jsonforms import contract_to_json
+
+    reasons = [finding_json(f) for f in left.reasons]
+    form = contract_to_json(left.contract)
+    return {"kind": left.kind, "digest": left.contract.digest, "contract": form, "reasons": reasons}
 
 
 def replayed_json(told: Replayed) -> Json:
@@ -76,6 +86,8 @@ def render_outcome(outcome: Outcome, *, color: bool = False, quiet: bool = False
         lines += _receipts([r for r in outcome.ledger.entries if isinstance(r, Receipt)])
     more = "; the journal can be taken up again" if outcome.resumable and outcome.journal is not None else ""
     lines.append(_headline(outcome.kind, outcome.contract.name, outcome.reason + more))
+    if outcome.residual is not None and not quiet:
+        lines.append(_left(outcome.residual))
     if outcome.journal is not None and not quiet:
         lines.append((("journal: ", "dim"), (outcome.journal, "")))
     return paint(lines, color)
@@ -94,6 +106,16 @@ def render_replayed(told: Replayed, *, color: bool = False, quiet: bool = False)
     if not quiet:
         lines.append((("every decision comes out the same; journal: ", "dim"), (told.head, "")))
     return paint(lines, color)
+
+
+def _left(left: Frozen) -> Line:
+    """What is left, in one line."""
+    owed = ", ".join(o.name for o in left.contract.obligations)
+    doubts = ", ".join(dict.fromkeys(d.effect for d in left.contract.doubts))
+    said = [f"owed: {owed}" if owed else "", f"in doubt: {doubts}" if doubts else ""]
+    told = "; ".join(s for s in said if s) or "nothing"
+    words = {"contract": "", "complete": "complete, ", "fresh": "fresh, ", "withheld": "withheld, "}
+    return (("left: ", "dim"), *prose(words[left.kind] + told))
 
 
 def _headline(kind: str, contract: str, reason: str) -> Line:

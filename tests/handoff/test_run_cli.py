@@ -17,6 +17,24 @@ import pytest
 from tests.cli.run import Ran, run
 from tests.handoff.shop import TEXT, Shop
 
+REFUSING = """
+from cfrc import ToolError
+
+class Refusing(Shop):
+    def mail(self, order):
+        raise ToolError("the mail server is away")
+
+refusing = Refusing(Path("world"))
+"""
+
+NEXT = """
+proposal rest_of_it for rest
+    m = mail(order: order)
+    t = tag(order: order) after m
+    s = ship(order: order, slip: slip_slip_1) after t
+    done claims mail, tag, ship
+"""
+
 ROOT = Path(__file__).parents[2]
 
 TOOLS = """
@@ -113,6 +131,23 @@ def test_the_shared_ledger_is_asked_before_the_first_write(folder: Path) -> None
     (folder / "ledger.cfrc").write_text('import "shop.cfrc"\n' + ledger.format(status="failure"))
     done = go("--ledger", "ledger.cfrc")
     assert done.code == 1 and "CFRC-RUN006" in done.out and not (folder / "world").exists()
+
+
+def test_what_is_left_is_the_contract_of_the_next_tenant(folder: Path) -> None:
+    """The mail tool refuses; a second tenant does the rest of it, and repeats nothing."""
+    spec, contract, plan = TEXT.partition("\ncontract ")
+    (folder / "shop.cfrc").write_text(spec)
+    (folder / "task.cfrc").write_text('import "shop.cfrc"\n' + contract + plan)
+    (folder / "live_tools.py").write_text(TOOLS + REFUSING)
+    done = run("run", "task.cfrc", "--tools", "live_tools:refusing", "--journal", "one", "--residual", "rest.cfrc")
+    assert done.code == 1 and "yield: contract rest" in done.out and "left: owed: mail, tag, ship" in done.out
+    told = run("verify", "rest.cfrc")
+    assert told.code == 0, told.out + told.err
+    (folder / "plan.cfrc").write_text(NEXT)
+    assert run("check", "rest.cfrc", "plan.cfrc").code == 0, run("check", "rest.cfrc", "plan.cfrc").out
+    done = run("run", "rest.cfrc", "plan.cfrc", "--tools", "live_tools:shop", "--journal", "two")
+    assert done.code == 0, done.out + done.err
+    assert Shop(folder / "world").done() == ["charge", "mail", "tag", "ship"]
 
 
 def test_progress_is_on_standard_error_when_asked_for(folder: Path) -> None:

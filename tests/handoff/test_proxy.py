@@ -19,13 +19,17 @@ import pytest
 pytest.importorskip("mcp")
 
 import anyio
-from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp import Client, ClientSession, StdioServerParameters, stdio_client
 
 from cfrc.adapters.interfaces.digests import lines
+from cfrc.adapters.interfaces.names import spelled
 from cfrc.adapters.interfaces.read import read_interface
+from cfrc.handoff.guarded import GuardedRun
+from cfrc.handoff.proxy import Proxy, Settings, connected
 from cfrc.handoff.replay import replay
-from cfrc.lang.load import load_contract
+from cfrc.lang.load import load, load_contract
 from cfrc.source import Source
+from tests.handoff.guarded_server import shop
 from tests.handoff.test_monitor import DOMAIN
 
 ROOT = Path(__file__).parents[2]
@@ -78,6 +82,23 @@ async def guarded(folder: Path, *args: Any, **more: Any) -> AsyncIterator[Guarde
         async with stdio_client(parameters, errlog=errors) as (read, write), ClientSession(read, write) as session:
             await session.initialize()
             yield Guarded(session, folder)
+
+
+@asynccontextmanager
+async def nearby(
+    folder: Path, fault: str = "", spec: str = SPEC, plan: str = "good", **more: Any
+) -> AsyncIterator[Guarded]:
+    """The same without processes: everything that does not need one to die."""
+    loaded = load(Source("shop.cfrc", spec))
+    settings = Settings(spelled=spelled, **more)
+    async with connected(shop(folder / "state", fault), settings) as upstream:
+        await upstream.list_tools()
+        run = GuardedRun(loaded.contracts["z"], loaded.proposals[plan], folder / "journal")
+        try:
+            async with Client(Proxy(run, upstream, settings).server("0")) as client:
+                yield Guarded(client.session, folder)
+        finally:
+            run.close()
 
 
 def trial(test: Callable[[Path], Awaitable[None]]) -> Callable[[Path], None]:
@@ -181,7 +202,7 @@ async def test_a_slow_write_is_never_made_again(folder: Path) -> None:
 def test_an_answer_that_does_not_match_is_an_error_and_ends_the_run(tmp_path: Path, fault: str) -> None:
     @trial
     async def test(folder: Path) -> None:
-        async with guarded(folder, fault) as guard:
+        async with nearby(folder, fault) as guard:
             wrong, said = await guard.call("look", o="o1")
             assert wrong and "RUN105" in said and "12.5" not in said
             assert "RUN105" in (await guard.call("cancel", o="o1"))[1]
@@ -192,7 +213,7 @@ def test_an_answer_that_does_not_match_is_an_error_and_ends_the_run(tmp_path: Pa
 
 @trial
 async def test_an_error_result_is_a_definite_failure(folder: Path) -> None:
-    async with guarded(folder, "refuses") as guard:
+    async with nearby(folder, "refuses") as guard:
         wrong, said = await guard.call("look", o="o1")
         assert wrong and "Error executing tool look" in said and "RUN107" in said
     told = replay(folder / "journal")
@@ -217,7 +238,7 @@ async def test_a_client_that_leaves_in_the_middle_of_a_write_loses_nothing(folde
 
 @trial
 async def test_calls_at_the_same_time_are_made_once(folder: Path) -> None:
-    async with guarded(folder) as guard:
+    async with nearby(folder) as guard:
         await guard.call("look", o="o1")
         answers: list[bool] = []
 
@@ -238,7 +259,7 @@ async def test_a_name_that_is_no_name_of_the_language(folder: Path) -> None:
     )
     spec = spec.replace("allow look, cancel, tell,", "allow look, cancel, tell_off,")
     spec = spec.replace('t = tell(r: c.ref, text: "gone")', "t = tell_off(r: c.ref)")
-    async with guarded(folder, "", spec) as guard:
+    async with nearby(folder, "", spec) as guard:
         assert [t.name for t in (await guard.session.list_tools()).tools] == ["look", "cancel", "tell-off"]
         await guard.call("look", o="o1")
         await guard.call("cancel", o="o1")
@@ -275,7 +296,7 @@ async def test_a_server_that_speaks_http(folder: Path) -> None:
 @trial
 async def test_a_hurried_client_does_not_use_up_the_polls(folder: Path) -> None:
     spec = SPEC.replace("expect a.phase == open", "until a.price > 13 within 3 polls")
-    async with guarded(folder, "", spec, "--interval", "0.6") as guard:
+    async with nearby(folder, "", spec, interval=0.6) as guard:
         start = anyio.current_time()
         for _ in range(2):
             assert not (await guard.call("look", o="o1"))[0]

@@ -233,6 +233,7 @@ class Live:
             "ok" if status == "success" else "fail" if status == "failure" else "doubt"
         )
         self.run.args[step.node] = tuple(step.args.items())
+        step.index = self.machine.index  # calls count in the order of their answers, not of their beginnings
         event = Event(step.node, outcome, result)
         try:
             self.machine.result(step, event)

@@ -68,6 +68,36 @@ def test_every_legal_order_is_allowed_and_nothing_else(case: Case, seed: int) ->
             ends_alike(machine, monitor)
 
 
+@settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
+@given(cases(), st.integers(0, 2**32))
+def test_calls_that_overlap_come_to_the_same(case: Case, seed: int) -> None:
+    """Offered as soon as it is open, however late it is answered: a run goes as when its calls are made one by one."""
+    verdict = admit(case.contract, case.proposal)
+    assume(verdict.status is Status.ADMITTED)
+    random = Random(seed)
+    for scenario in islice(simulations(case.contract, case.proposal, random), RUNS):
+        alone = Monitor.open(case.contract, case.proposal, NOW, verdict)
+        overlapping = Monitor.open(case.contract, case.proposal, NOW, verdict)
+        flying: dict[str, Allowed] = {}
+        for event in scenario.events:
+            for open_call in overlapping.enabled():
+                if open_call.node == event.node or random.random() < 0.7:
+                    wish = next(w for w in overlapping.session.wishes() if w.node == open_call.node)
+                    flying[open_call.node] = Allowed(wish, {}, overlapping.session.begin(wish, NOW))
+            tool = alone.session.live.plan.nodes[event.node].tool
+            assert tool is not None
+            result = to_json(event.result, tool.result) if event.outcome in ("ok", "poll") else None
+            answer = Answer(STATUS[event.outcome], result)  # type: ignore[arg-type]  # a literal
+            wish = next(w for w in alone.session.wishes() if w.node == event.node)
+            expected, _ = alone.record(Allowed(wish, {}, alone.session.begin(wish, NOW)), answer, NOW)
+            assert overlapping.record(flying.pop(event.node), answer, NOW)[0] == expected
+            assert dict(overlapping.session.live.ready) == dict(alone.session.live.ready)
+        for left in flying.values():
+            overlapping.record(left, Answer("failure"), NOW)
+        if not flying:
+            assert overlapping.ending == alone.ending
+
+
 def twins(monitor: Monitor, tool: str) -> bool:
     """Whether another node calls the same tool: then a second offer may be that node's call."""
     return sum(getattr(n, "tool", None) == tool for n in monitor.session.proposal.nodes) > 1

@@ -65,7 +65,7 @@ class Executor:
         self.broken: JournalError | None = None
         self._wishes: dict[tuple[str, int], Wish] = {}
         self._due: dict[str, float] = {}
-        self._guarded = False
+        self._guarded = self._writing = False
         self._unwritten: list[Entry] = []
 
     def execute(self) -> None:
@@ -93,13 +93,14 @@ class Executor:
             return
         begun: list[tuple[Wish, Mapping[str, JSON]]] = []
         entries: list[Entry] = []
-        for wish in self.session.wishes():
+        self._writing = any(w.writes for w in self._wishes.values())
+        for wish in self.session.pending(lambda: not self._writing):
             if len(self._wishes) + len(begun) >= self.pool.width:
                 break
             if wish.poll and self._due.get(wish.node, 0.0) > monotonic():
                 continue
             if wish.writes:
-                if any(w.writes for w in (*self._wishes.values(), *(w for w, _ in begun))):
+                if self._writing:
                     continue
                 if not self._guarded and not self._guard():
                     break
@@ -108,6 +109,7 @@ class Executor:
             if records[-1]["is"] != "intent":
                 break
             begun.append((wish, records[-1]["args"]))
+            self._writing = self._writing or wish.writes
         if not self.append(entries):
             for wish, _ in begun:
                 self.session.withdraw(wish.call, wish.attempt)

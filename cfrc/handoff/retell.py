@@ -92,7 +92,7 @@ class Retelling:
             raise ValueError("the run was over")
         match entry["is"]:
             case "intent" | "decision":
-                wish = next((w for w in session.wishes() if w.call == entry["call"]), None)
+                wish = next((w for w in session.pending() if w.call == entry["call"]), None)
                 if wish is None:
                     raise ValueError(f"{entry['call']} may not be called here")
                 return session.begin(wish, at)

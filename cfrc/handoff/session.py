@@ -7,7 +7,7 @@ is resumed, and how a journal is replayed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -115,20 +115,25 @@ class Session:
 
     def wishes(self) -> list[Wish]:
         """The calls that may be made now, first what settles a doubt: nothing else is begun before that is done."""
-        if self.live.ending is not None:
-            return []
-        if self._doubt is not None:
-            return self._settling(self._doubt)
-        if self._again:
-            return [_attempt(flight.wish, n) for flight, n in self._again.values()]
-        return list(self._enabled())
+        return list(self.pending())
 
-    def _enabled(self) -> Iterator[Wish]:
+    def pending(self, writes: Callable[[], bool] = lambda: True) -> Iterator[Wish]:
+        """The same one by one, with begun ones in between; those that write only while ``writes`` says so."""
+        if self.live.ending is not None:
+            return
+        if self._doubt is not None:
+            yield from self._settling(self._doubt)
+        elif self._again:
+            yield from [_attempt(flight.wish, n) for flight, n in self._again.values()]
+        else:
+            yield from self._enabled(writes)
+
+    def _enabled(self, writes: Callable[[], bool]) -> Iterator[Wish]:
         busy = {f.wish.node for f in self.flights.values()}
         polls = self.live.machine.state.polls
         for node, args in self.live.ready.items():
             entry = self.live.plan.nodes[node]
-            if node in busy or entry.tool is None:
+            if node in busy or entry.tool is None or (entry.tool.writes and not writes()):
                 continue
             poll = polls.get(node, 0)
             name = f"{self.prefix}.{node}" + (f".{poll + 1}" if poll else "")

@@ -25,8 +25,11 @@ from cfrc.adapters.interfaces.digests import lines
 from cfrc.adapters.interfaces.names import spelled
 from cfrc.adapters.interfaces.read import read_interface
 from cfrc.handoff.guarded import GuardedRun
+from cfrc.handoff.mcp_tools import McpTools
 from cfrc.handoff.proxy import Proxy, Settings, connected
 from cfrc.handoff.replay import replay
+from cfrc.handoff.run import Outcome
+from cfrc.handoff.run import run as execute
 from cfrc.lang.load import load, load_contract
 from cfrc.source import Source
 from tests.handoff.guarded_server import shop
@@ -302,6 +305,60 @@ async def test_a_hurried_client_does_not_use_up_the_polls(folder: Path) -> None:
             assert not (await guard.call("look", o="o1"))[0]
         assert anyio.current_time() - start > 0.6
         assert "RUN107" in (await guard.call("look", o="o1"))[1]  # the last poll: the plan has no answer to that
+
+
+@trial
+async def test_a_guarded_run_can_be_finished_by_the_executor(folder: Path) -> None:
+    """One journal, whoever makes the calls: what the client left open, `cfrc run` does."""
+    async with guarded(folder) as guard:
+        await guard.call("look", o="o1")
+        await guard.call("cancel", o="o1")
+
+    def finish() -> Outcome:
+        with McpTools(shop(folder / "state")) as tools:
+            loaded = load(Source("shop.cfrc", SPEC))
+            return execute(loaded.contracts["z"], loaded.proposals["good"], tools, folder / "journal")
+
+    outcome = await anyio.to_thread.run_sync(finish)
+    assert outcome.kind == "done", outcome.reason
+    assert guard.happened() == ["cancel o1", "tell r1 gone"]
+
+
+def message(number: int, method: str, **params: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
+
+
+def test_the_exit_code_and_the_wire(tmp_path: Path) -> None:
+    """A client that speaks by hand: only messages on standard output, and 0 only if everything owed was done."""
+    opening = message(
+        1, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "hand", "version": "0"}
+    )
+    opening += json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}) + "\n"
+    calls = [("look", {"o": "o1"}), ("cancel", {"o": "o1"}), ("tell", {"r": "r1", "text": "gone"})]
+
+    async def spoken(count: int) -> tuple[int, list[dict[str, Any]]]:
+        process = await anyio.open_process([sys.executable, *command(tmp_path)], cwd=ROOT, stderr=DEVNULL)
+        assert process.stdin is not None and process.stdout is not None
+        with anyio.fail_after(MOST):
+            heard, buffer = [], b""
+            await process.stdin.send(opening.encode())
+            for number, (tool, arguments) in enumerate(calls[:count], 2):
+                await process.stdin.send(message(number, "tools/call", name=tool, arguments=arguments).encode())
+                while len(heard) < number:  # answers come one by one: the next call needs the last one's
+                    while b"\n" not in buffer:
+                        buffer += await process.stdout.receive()
+                    line, _, buffer = buffer.partition(b"\n")
+                    heard.append(json.loads(line))
+            await process.stdin.aclose()
+            return await process.wait(), heard
+
+    code, heard = anyio.run(spoken, 2)
+    assert code == 1 and [m["id"] for m in heard] == [1, 2, 3]
+    code, heard = anyio.run(spoken, 0)
+    assert code == 1
+    calls = calls[2:]
+    code, heard = anyio.run(spoken, 1)
+    assert code == 0 and not heard[-1]["result"]["isError"]
 
 
 # -- what does not start ----------------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ ONLY_IN = {
     "networkx": {"model", "verify"},
     "lark": {"lang"},
     "httpx": {"handoff"},
+    "mcp": {"handoff", "cli"},
     "click": {"cli"},
     "rich": {"report", "cli"},
     "hypothesis": {"testing"},

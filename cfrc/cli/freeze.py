@@ -202,6 +202,7 @@ def _constructor(options: dict[str, Any]) -> Endpoint | None:
 
 def _show(frozen: Frozen, notes: Sequence[Diagnostic], withheld: bool, out: Output) -> Exit:
     from cfrc.cli.inputs import complain
+    from cfrc.report.escape import message
 
     head, domain_file = import_of(frozen.contract.domain, out.path)
     if out.format == "json":
@@ -220,6 +221,11 @@ def _show(frozen: Frozen, notes: Sequence[Diagnostic], withheld: bool, out: Outp
         if notes:
             complain(notes, out)
         _explain(frozen, out)
+        file = _file(frozen.contract.domain)
+        root = _place(file, out.path)[1] if file is not None else None
+        if root is not None:
+            help = f"read the contract with `--root {message(root)}`"
+            out.complain(f"the domain is imported from another folder: {help}\n")
     return Exit.FAILS if frozen.kind == "withheld" else Exit.HOLDS
 
 
@@ -241,21 +247,24 @@ def _explain(frozen: Frozen, out: Output) -> None:
 
 def import_of(domain: Domain, output: str | None) -> tuple[str, str | None]:
     """The import line of the domain, and its path; the declaration itself where it is in no file."""
+    file = _file(domain)
+    if file is None:
+        return (domain.span.text + "\n\n" if domain.span is not None else ""), None
+    path, _ = _place(file, output)
+    return f'import "{path}"\n\n', path
+
+
+def _file(domain: Domain) -> Path | None:
+    file = Path(domain.span.source.name) if domain.span is not None else None
+    return file.resolve() if file is not None and file.is_file() else None
+
+
+def _place(file: Path, output: str | None) -> tuple[str, str | None]:
+    """The path by which a contract imports the file, and the folder that a reader has to name besides, if any."""
     from cfrc.lang.imports import library
 
-    span = domain.span
-    if span is None:
-        return "", None
-    file = Path(span.source.name)
-    if not file.is_file():
-        return span.text + "\n\n", None
     folder = Path(output).resolve().parent if output not in (None, "-") else Path.cwd()
-    shared = library()
-    where = file.resolve()
-    if shared is not None and where.is_relative_to(shared):
-        path = where.relative_to(shared)
-    elif where.is_relative_to(folder):
-        path = where.relative_to(folder)
-    else:
-        path = Path(where.name)  # an import never leaves its folder: read the contract with `--root`
-    return f'import "{path.as_posix()}"\n\n', path.as_posix()
+    for base in (library(), folder):
+        if base is not None and file.is_relative_to(base):
+            return file.relative_to(base).as_posix(), None
+    return file.name, str(file.parent)  # an import never leaves its folder

@@ -143,6 +143,13 @@ def test_a_domain_in_the_same_file_is_imported_under_another_name(shop: Path) ->
     assert [o.name for o in cfrc.load_contract(shop / "alone.cfrc").obligations] == ["word"]
 
 
+def test_a_domain_elsewhere_is_found_by_its_root(shop: Path) -> None:
+    (shop / "out").mkdir()
+    done = run("freeze", "task.cfrc", "sold.jsonl", "-o", "out/left.cfrc")
+    assert done.code == 0 and f"--root {shop}" in done.err
+    assert run("verify", "out/left.cfrc", "--root", shop).code == 0
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -27,6 +27,8 @@ PRE_CALL = frozenset({"AUT002", "AUT003", "AUT004", "AUT005", "BND001", "BND002"
 """Codes that are judged before the call returns."""
 
 COLLECTIONS = frozenset({"Lis", "Bag", "Map"})
+
+UNCONFIRMED = "the solver's counterexample could not be replayed on concrete values"
 
 MOST = 400
 """How many pairs of collections are asked to differ."""
@@ -159,13 +161,39 @@ class Decider:
 
     def _violated(self, c: Condition, view: View) -> Finding:
         """The finding with its replayed counterexample; undecided when no model survives the replay."""
-        found = self._try(c, view)
-        if found is None:
-            found = self._retry(c)
+        found = self._search(c, c, view)
+        if found is None and c.code == "PRS007":
+            return self._overtaken(c, view)
         if found is None:
             if c.family is not None:
                 c.family.undecided += 1
-            return _undecided(c, "the solver's counterexample could not be replayed on concrete values")
+            return _undecided(c, UNCONFIRMED)
+        return self._finding(c, found)
+
+    def _search(self, c: Condition, shown: Condition, view: View) -> Confirmed | None:
+        """A model of ``c`` that shows ``shown`` when it is replayed."""
+        return self._try(c, shown, view) or self._retry(c, shown)
+
+    def _overtaken(self, c: Condition, view: View) -> Finding:
+        """Each of two unordered calls may be made before the other, but perhaps not after it: then they do not
+        interfere, since the second one's ``requires`` is false."""
+        for node, other in ((c.node, c.others[0]), (c.others[0], c.node)):
+            assert node is not None and other is not None
+            run = self.paths.runs[self.paths.order.position[node]]
+            late = replace(
+                c, kind="dependency", code="DEP004", node=node, others=(other,), step=run.pos, family=None,
+                message=f"`{node}` may be called when what it requires is false: nothing orders it after or before "
+                f"`{other}`", help=f"order the two (`after`), or make only one of them: {c.message}",
+                where=run.call.span,
+            )  # fmt: skip
+            found = self._search(c, late, view)
+            if found is not None:
+                return self._finding(late, found)
+        if c.family is not None:
+            c.family.undecided += 1
+        return _undecided(c, UNCONFIRMED)
+
+    def _finding(self, c: Condition, found: Confirmed) -> Finding:
         found, idle = self.shrinker.shrink(c, found)
         message = c.message
         if c.family is not None:
@@ -183,7 +211,7 @@ class Decider:
             counterexample=story(self.paths, c, found, idle),
         )
 
-    def _try(self, c: Condition, view: View) -> Confirmed | None:
+    def _try(self, c: Condition, shown: Condition, view: View) -> Confirmed | None:
         nodes = c.mask | c.returned | (1 << c.step if c.step is not None else 0)
         for position, came in c.earlier:
             if view.truth(came):
@@ -191,11 +219,11 @@ class Decider:
         last = [r.observer for r in self.paths.rivals.at(c.step) if view.truth(r.came)]
         nodes |= self.paths.order.closed(last)
         for order in chain(self._observed_last(last, c.step), self._orders(c)):
-            run = scenario(self.paths, view, nodes, c.step, c.code in PRE_CALL, order)
-            found = confirm(self.paths, c, run, self.today)
+            run = scenario(self.paths, view, nodes, shown.step, shown.code in PRE_CALL, order)
+            found = confirm(self.paths, shown, run, self.today)
             if found is None and c.others:
                 # of two unordered calls each saw the state before the other: the later one sees what the earlier did
-                found = confirm(self.paths, c, amended(self.paths.plan(self.today), run), self.today)
+                found = confirm(self.paths, shown, amended(self.paths.plan(self.today), run), self.today)
             if found is not None:
                 return found
         return None
@@ -220,7 +248,7 @@ class Decider:
             yield self.paths.order.linearize(lambda p: 0 if early >> p & 1 else 1)
         yield from self.paths.alternatives()
 
-    def _retry(self, c: Condition) -> Confirmed | None:
+    def _retry(self, c: Condition, shown: Condition) -> Confirmed | None:
         """Other models of the same question: first ones that are easier to carry out, then each unlike the last."""
         t = self.paths.terms
         base = [*self._assumptions(c), c.bad]
@@ -236,7 +264,7 @@ class Decider:
             if answer.answer != "sat":
                 continue
             view = View(t, self.session, answer)
-            found = self._try(c, view)
+            found = self._try(c, shown, view)
             if found is not None:
                 return found
             different.append(self.unlike(view))

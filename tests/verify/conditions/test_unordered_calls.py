@@ -208,3 +208,35 @@ def test_the_rest_is_asked_where_the_first_pair_is_fine() -> None:
     last = "c9 = put(a: a, v: 9) when l.on and l.v == 7\n"
     found = said(domain, contract, f"m = make(a: a)\n{steps.replace('l.on', 'l.on and l.v == 0', 1)}{fine}{last}done")
     assert found == "PRS007"
+
+
+def test_the_second_of_two_calls_that_exclude_each_other_is_named_with_what_it_requires() -> None:
+    """Each may be made first; whichever is second is made against its ``requires``, so that they never both run."""
+    verdict = judged(
+        """
+        id A
+        fluent open(a: A): bool
+        effect moved(a: A)
+        read get(a: A) -> { open: bool }
+            observes open(a) = result.open
+        write move(a: A)
+            requires open(a)
+            sets open(a) = false
+            causes moved(a)
+        """,
+        """
+        fixed a: A = "a1" from user turn 1
+        owes o: moved(a)
+        allow get, move
+        within moved(_), open(_)
+        """,
+        """
+        g = get(a: a)
+        m = move(a: a) when g.open
+        n = move(a: a) when g.open
+        """,
+    )
+    assert verdict.status is Status.REFUSED
+    found = next(f for f in verdict.findings if f.code == "CFRC-DEP004")
+    assert found.node in {"m", "n"} and found.counterexample is not None
+    assert not [f for f in verdict.findings if f.severity == "undecided"]

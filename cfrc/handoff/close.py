@@ -15,7 +15,7 @@ from cfrc.handoff.author import Author, Desk, Planned, drafted, perform
 from cfrc.handoff.closing import Closing
 from cfrc.handoff.made import Made
 from cfrc.handoff.notes import Note
-from cfrc.handoff.prune import idle
+from cfrc.handoff.prune import idle, polled, repeats
 from cfrc.handoff.replica import Replica
 from cfrc.handoff.simulated import SimulatedReplica
 from cfrc.model.contract import Contract
@@ -63,12 +63,13 @@ def close(
     draft = drafted(contract, planned, name)
     given = {n.id: n for n in draft.nodes if isinstance(n, Call)}
     made = perform(contract, planned, draft, place)
+    every = made
     notes = list(_attempts(made))
     closing, proposal = _closed(contract, made, given, name)
     sources = [n for n in closing.notes if n.code in SOURCES]
     while prune and (left := idle(closing, proposal)):
-        notes += [Note("CLO004", f"`{c.id}` ({c.name}) is left out: nothing needs it", c.id, minor=True) for c in left]
         gone = {c.id for c in left}
+        notes += [Note("CLO004", f"`{c.id}` ({c.name}) is left out: nothing needs it", c.id, minor=True) for c in left]
         made = [replace(c, index=i) for i, c in enumerate(c for c in made if c.id not in gone)]
         closing, proposal = _closed(contract, made, given, name)
     owed = [
@@ -77,7 +78,7 @@ def close(
     ]
     here = {c.id for c in made}
     found = [n for n in sources if n.node in here] + [n for n in closing.notes if n.code not in SOURCES]
-    return Closed(proposal, (*notes, *found, *owed), tuple(made))
+    return Closed(polled(proposal, repeats(every, here)), (*notes, *found, *owed), tuple(made))
 
 
 def _closed(contract: Contract, made: Sequence[Made], given: dict[str, Call], name: str) -> tuple[Closing, Proposal]:

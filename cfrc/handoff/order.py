@@ -27,7 +27,8 @@ class Touch:
     """One fluent instance or ``once`` key that a call reads or writes: as sources, and as it was.
 
     ``value`` is what a write sets, or what a ``requires`` asks for, where that is one expression. ``mode``
-    names what is neither a read nor a write of it: a ``witness`` or a ``refute`` of an effect.
+    names what only counts like a write for the order: a ``witness`` or a ``refute`` of an effect, an ``observe`` of
+    what others may change as well.
     """
 
     symbol: str
@@ -114,7 +115,7 @@ class Footprints:
     def differences(self, a: Made, b: Made) -> Iterator[Expr]:
         """``x != y`` for what both calls write, that was different, and of which one side comes from a receipt."""
         for x, y in self._pairs(a, b):
-            if x.writes and y.writes and not self._apart(x, y) and not _equal_writes(x, y):
+            if x.writes and y.writes and not (x.mode or y.mode) and not self._apart(x, y) and not _equal_writes(x, y):
                 for s, t, u, v in zip(x.sources, y.sources, x.values, y.values, strict=True):
                     if u != v:
                         if not self._told(a, b, s, t):
@@ -124,7 +125,7 @@ class Footprints:
     def from_kept(self, call: Made, kept: list[Kept]) -> Iterator[Expr]:
         """``x != "kept"`` for every kept ``once`` key or kept fluent instance that a receipt might repeat."""
         for touch in self.of(call):
-            for symbol, values in kept if touch.writes else ():
+            for symbol, values in kept if touch.writes and not touch.mode else ():
                 if symbol == touch.symbol and len(values) == len(touch.values):
                     for s, u, v in zip(touch.sources, touch.values, values, strict=True):
                         if u != v:

@@ -24,8 +24,8 @@ def fixed(e: Expr) -> bool:
 
 @dataclass(slots=True)
 class Pinned(Footprints):
-    """Footprints with generators, witnesses and refutations, in which a value that is expected to be a known one is as
-    good as a literal."""
+    """Footprints with generators, witnesses, refutations and observations of volatile fluents. A value that is expected
+    to be a known one is as good as a literal."""
 
     pinned: Callable[[Expr], bool] = fixed
 
@@ -38,6 +38,10 @@ class Pinned(Footprints):
                 key = tuple(a for i, a in enumerate(clause.args) if i in effect.key and a is not None)
                 for touch in self._touch(call, f"{clause.effect}()", key, True):
                     yield replace(touch, mode=mode)
+        for observed in call.tool.observes:
+            if self.history.domain.fluents[observed.fluent].volatile:
+                for touch in self._touch(call, observed.fluent, observed.args, True):
+                    yield replace(touch, mode="observe")
         for e in _further(call.tool):
             for x in walk(e):
                 if isinstance(x, FluentRead):
@@ -75,8 +79,8 @@ class Pinned(Footprints):
 
 
 def _clash(x: Touch, y: Touch) -> bool:
-    """Two witnesses of one identity, or two refutations, may come in any order."""
-    return not (x.mode == y.mode and x.mode in ("witness", "refute"))
+    """Two witnesses of one identity, two refutations or two observations may come in any order."""
+    return not (x.mode == y.mode and x.mode)
 
 
 def _further(tool: Tool) -> Iterator[Expr]:

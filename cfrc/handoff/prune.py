@@ -1,15 +1,20 @@
 """Turns a closed graph into the calls that it could do without: reads that nothing depends on and nobody needs.
 
 A call stays if it may change anything, if its receipt discharges an obligation, if a call that stays takes a value from
-it or relies on what it showed, or if its successor waits for it in so many words. Nothing is added or replaced.
+it or relies on what it showed, or if its successor waits for it in so many words. Nothing is added or replaced. A read
+that was asked several times on end, until it said what is relied on, is one call with as many polls.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
 from cfrc.handoff.closing import Closing
 from cfrc.handoff.made import Made
 from cfrc.model.expr import NodeResult, Outcome, walk
-from cfrc.model.graph import Call, Proposal
+from cfrc.model.graph import Call, Proposal, Terminal
 
 
 def idle(closing: Closing, proposal: Proposal) -> tuple[Made, ...]:
@@ -44,4 +49,29 @@ def _needs(closing: Closing, node: Call, call: Made) -> set[str]:
     return {f for f in found if f in closing.place}
 
 
-__all__ = ["idle"]
+def repeats(calls: Sequence[Made], kept: Collection[str]) -> dict[str, int]:
+    """How often a kept read was asked on end: with the same calls just before it that are left out."""
+    found: dict[str, int] = {}
+    count = 1
+    for before, call in pairwise(calls):
+        again = call.tool is not None and not call.tool.writes and before.id not in kept and call.usable
+        same = again and before.usable and (before.name, before.args) == (call.name, call.args)
+        count = count + 1 if same else 1
+        if call.id in kept and count > 1:
+            found[call.id] = count
+    return found
+
+
+def polled(proposal: Proposal, counts: Mapping[str, int]) -> Proposal:
+    """The proposal with those reads as polls, where what is expected of them is only about their own answer."""
+    return replace(proposal, nodes=tuple(_polled(n, counts.get(n.id, 1)) for n in proposal.nodes))
+
+
+def _polled(node: Call | Terminal, count: int) -> Call | Terminal:
+    if not isinstance(node, Call) or count == 1 or node.expect is None or node.until is not None:
+        return node
+    own = all(x.node == node.id for x in walk(node.expect) if isinstance(x, NodeResult))
+    return replace(node, until=node.expect, expect=None, polls=count) if own else node
+
+
+__all__ = ["idle", "polled", "repeats"]

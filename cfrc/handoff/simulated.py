@@ -2,8 +2,9 @@
 
 A call is refused where its ``requires`` is known to be false; its effects and fluents follow its clauses. A result is
 made up by type: first what it must be (``ensures``, what observations of known facts say), then what makes its clauses
-apply (the mail is delivered, the payment accepted), and for the rest values that stand nowhere else, so that a value's
-source is never a coincidence. The same seed and calls give the same answers.
+apply (the mail is delivered, the payment accepted, the order still open, as some tool requires). For the rest it holds
+values that stand nowhere else, so that a value's source is never a coincidence. The same seed and calls give the same
+answers.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from cfrc.handoff.past import begin
 from cfrc.handoff.tools import Answer
 from cfrc.handoff.wire import Malformed, incoming
 from cfrc.lang.jsonvalues import Mismatch, to_json
-from cfrc.model.contract import Contract
-from cfrc.model.domain import Tool
+from cfrc.model.contract import Contract, StateGoal
+from cfrc.model.domain import Domain, FluentClause, Tool
 from cfrc.model.evaluate import Env, Undefined, equal, evaluate, holds
-from cfrc.model.expr import Apply, Build, Expr, Field, Lit, Var, conjuncts
-from cfrc.model.instances import call_instances
+from cfrc.model.expr import Apply, Build, Expr, Field, FluentRead, Lit, Var, conjuncts
+from cfrc.model.instances import Instance, call_instances
 from cfrc.model.ledger import Ledger
 from cfrc.model.plan import full_args
 from cfrc.model.receipts import World
@@ -40,6 +41,8 @@ class SimulatedReplica:
         self.contract, self.domain, self.seed = contract, contract.domain, seed
         self.world: World = begin(contract, Ledger("replica", contract.domain, ())).world
         self.count = 0
+        self.hopes = dict(reversed(list(_hopes(contract.domain))))
+        self.owed = dict(_owed(contract, self.world))
 
     def snapshot(self) -> object:
         return dict(self.world.values), list(self.world.lost), self.count
@@ -90,15 +93,27 @@ class SimulatedReplica:
             value = _fulfil(value, condition, env)
         for o in tool.observes:
             if not o.generators:
-                try:
-                    args = tuple(evaluate(a, env) for a in o.args)
-                    value = put_at(value, path_of(o.value, None), self.world.read(o.fluent, args))
-                except (Undefined, LookupError):
-                    continue
+                value = self._observed(o, value, env, attempt)
         for ensured in tool.ensures:
             for c in conjuncts(ensured):
                 value = _fulfil(value, c, env)
         return value
+
+    def _observed(self, o: FluentClause, value: Value, env: Env, attempt: int) -> Value:
+        """The result with what it shows of a fluent: what is known of it, else what is owed or some tool would like."""
+        try:
+            args = tuple(evaluate(a, env) for a in o.args)
+        except Undefined:
+            return value
+        path = path_of(o.value, None)
+        try:
+            return put_at(value, path, self.world.read(o.fluent, args))
+        except LookupError:
+            if attempt > 0:
+                return value
+            place = (o.fluent, self.world.signatures.fluent(o.fluent, args))
+            hoped = self.owed.get(place, self.hopes.get(o.fluent))
+            return value if hoped is None else put_at(value, path, hoped)
 
     def _possible(self, tool: Tool, env: Env, result: Value) -> bool:
         """Whether the result satisfies ``ensures`` and does not contradict what is known and cannot have changed."""
@@ -155,6 +170,34 @@ def _primitive(name: str, n: int) -> Value:
         case "duration":
             return timedelta(minutes=n)
     return f"replica {name} {n}"
+
+
+def _hopes(domain: Domain) -> Iterator[tuple[str, Value]]:
+    """The value of a fluent that some tool requires, or that lets one of its effects take place."""
+    for tool in domain.tools.values():
+        for e in (*tool.requires, *(c.when for c in tool.causes if c.when is not None)):
+            for c in conjuncts(e):
+                match c:
+                    case Apply(op="==", args=(FluentRead(fluent=name), Lit(value=value))):
+                        yield name, value
+                    case Apply(op="not", args=(FluentRead(fluent=name),)):
+                        yield name, False
+                    case FluentRead(fluent=name):
+                        yield name, True
+
+
+def _owed(contract: Contract, world: World) -> Iterator[tuple[Instance, Value]]:
+    """The fluent instances that are to have a certain value in the end."""
+    env = Env({("name", n.name): n.value for n in contract.names.values()}, read=world.read)
+    goals = [g.condition for o in contract.obligations for g in o.goals if isinstance(g, StateGoal)]
+    for c in (c for g in goals for c in conjuncts(g)):
+        match c:
+            case Apply(op="==", args=(FluentRead(fluent=name, args=args), wanted)):
+                try:
+                    where = tuple(evaluate(a, env) for a in args)
+                    yield (name, world.signatures.fluent(name, where)), evaluate(wanted, env)
+                except Undefined:
+                    continue
 
 
 def _wishes(tool: Tool) -> Iterator[Expr]:

@@ -15,12 +15,14 @@ from cfrc.handoff.replica import CopyReplica
 from cfrc.handoff.simulated import SimulatedReplica
 from cfrc.handoff.tools import Answer, ToolError
 from cfrc.handoff.wire import outgoing
+from cfrc.lang.jsonforms.write import source_to_json
 from cfrc.lang.jsonvalues import to_json
 from cfrc.lang.load import load
 from cfrc.lang.textforms import proposal_to_text
 from cfrc.model.contract import Contract
 from cfrc.model.graph import Call
 from cfrc.model.judge import Replayer
+from cfrc.model.plan import prepare
 from cfrc.model.simulate import simulations
 from cfrc.model.verdict import Status
 from cfrc.source import Source
@@ -168,6 +170,17 @@ def test_a_condition_that_nobody_has_seen_is_reported() -> None:
     assert any(n.code == "CLO003" and "state(order) == open" in n.message for n in closed.notes)
 
 
+def test_a_read_that_was_asked_again_is_one_call_with_polls() -> None:
+    asked = [Planned("delivery_status", {"send": {"out": "c1.id"}}, f"d{i}", Answer("success", {"state": state}))
+             for i, state in enumerate(("queued", "queued", "delivered"))]  # fmt: skip
+    sent = calls(("send_email", SEND), answers={1: {"id": "S-1"}})
+    closed = close(INVOICE, [*sent, *asked])
+    assert "d2 = delivery_status(send: c1.id) until d2.state == delivered within 3 polls" in proposal_to_text(
+        closed.proposal
+    )
+    assert not closed.problems and status(INVOICE, closed) is Status.ADMITTED
+
+
 def test_what_is_still_owed_is_said() -> None:
     closed = close(INVOICE, calls(("send_email", SEND)))
     assert [n.code for n in closed.problems] == ["CLO005"] and "`confirmation`" in closed.problems[0].message
@@ -293,3 +306,18 @@ def test_closing_a_simulated_run_of_an_admitted_proposal_is_admitted_or_says_why
     gone = [p for p in planned if p.id not in nodes(closed)]
     assert all(not case.domain.tools[p.tool].writes for p in gone)
     assert closed.problems or status(case.contract, closed) is Status.ADMITTED
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cases())
+def test_calls_with_sources_close_on_a_simulated_replica(case: Case) -> None:
+    z, given_ = case.contract, [n for n in case.proposal.nodes if isinstance(n, Call)]
+    if any(n.when for n in given_) or admit(z, case.proposal).status is not Status.ADMITTED:
+        return
+    order = {n: e.before.bit_count() for n, e in prepare(z, case.proposal).nodes.items()}
+    planned = [
+        Planned(n.tool, {k: source_to_json(e) for k, e in n.args.items()}, n.id)
+        for n in sorted(given_, key=lambda n: order[n.id])
+    ]
+    closed = close(z, planned)
+    assert closed.problems or status(z, closed) is Status.ADMITTED

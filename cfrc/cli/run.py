@@ -38,6 +38,7 @@ Seconds = click.FloatRange(min=0.0)
 @click.option("--timeout", type=Seconds, default=60.0, metavar="SECONDS", help="The most for one call.")
 @click.option("--interval", type=Seconds, default=1.0, metavar="SECONDS", help="The wait between two polls of a step.")
 @click.option("--drain", type=Seconds, default=30.0, metavar="SECONDS", help="The most for calls in the air at a stop.")
+@click.option("--grace", type=Seconds, default=10.0, metavar="SECONDS", help="How long a lost write may be on its way.")
 @click.option("--retries", type=click.IntRange(min=0), default=2, metavar="N", help="Repetitions of harmless calls.")
 @click.option("--residual", metavar="FILE", help="Write the contract of what is left there, unless all is done.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Solver steps for the admission.")
@@ -98,6 +99,7 @@ def _settings(options: dict[str, Any]) -> Settings:
         timeout=options["timeout"],
         interval=lambda poll: float(interval),
         drain=options["drain"],
+        grace=options["grace"],
         head=head_of(options["ledger"], options["roots"]) if options["ledger"] is not None else None,
         progress=_tell if options["verbose"] or sys.stderr.isatty() else None,
     )

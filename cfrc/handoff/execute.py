@@ -41,13 +41,16 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How calls are made. ``timeout`` bounds each attempt, ``drain`` the wait for calls in the air when the run is to
-    stop, in seconds; ``interval`` is the wait before the n-th poll of a node. ``head`` tells where the shared ledger
-    ends now (it is asked before the first write); ``lease`` is held for the whole run. ``clock`` is for tests."""
+    stop, in seconds; ``interval`` is the wait before the n-th poll of a node. A write that nobody answered may still be on
+    its way: ``grace`` seconds after it was begun a read is asked whether it took place, not sooner. ``head`` tells where
+    the shared ledger ends now (asked before the first write); ``lease`` is held for the whole run. ``clock`` is for
+    tests."""
 
     parallel: int = 4
     timeout: float = 60.0
     interval: Callable[[int], float] = lambda poll: 1.0
     drain: float = 30.0
+    grace: float = 10.0
     head: Callable[[], str | None] | None = None
     lease: Lease | None = None
     progress: Callable[[Progress], None] | None = None
@@ -66,6 +69,7 @@ class Executor:
         self._wishes: dict[tuple[str, int], Wish] = {}
         self._due: dict[str, float] = {}
         self._guarded = self._writing = False
+        self._waited: set[str] = set()
         self._unwritten: list[Entry] = []
 
     def execute(self) -> None:
@@ -97,7 +101,7 @@ class Executor:
         for wish in self.session.pending(lambda: not self._writing):
             if len(self._wishes) + len(begun) >= self.pool.width:
                 break
-            if wish.poll and self._due.get(wish.node, 0.0) > monotonic():
+            if self._early(wish):
                 continue
             if wish.writes:
                 if self._writing:
@@ -116,6 +120,15 @@ class Executor:
             return
         for wish, args in begun:
             self._submit(wish, args)
+
+    def _early(self, wish: Wish) -> bool:
+        """Whether the call has to wait: a poll for its time, and a look at what a write did for the write to land."""
+        since = self.session.doubtful_since
+        if wish.settles is not None and since is not None and wish.call not in self._waited:
+            self._waited.add(wish.call)
+            left = self.settings.grace - (self.settings.clock() - since).total_seconds()
+            self._due[wish.node] = monotonic() + max(0.0, min(left, self.settings.grace))
+        return self._due.get(wish.node, 0.0) > monotonic()
 
     def _guard(self) -> bool:
         """Just before the first write: where does the shared ledger end? Whether a write may follow."""

@@ -63,6 +63,7 @@ class Flight:
 
     wish: Wish
     step: Step | None
+    at: datetime
     read: Read | None = None
 
 
@@ -107,6 +108,11 @@ class Session:
     def ending(self) -> Ending | None:
         """How the run ended, once no call is in the air. What is in doubt by then stays so in the ledger."""
         return None if self.flights else self.live.ending
+
+    @property
+    def doubtful_since(self) -> datetime | None:
+        """When the call was begun that is being settled. It may have been on its way for some time after that."""
+        return self._doubt.flight.at if self._doubt is not None else None
 
     @property
     def ledger(self) -> Ledger:
@@ -167,7 +173,7 @@ class Session:
             return self._barred(wish, Trouble("RUN011", why, wish.node), at)
         self._again.pop(wish.call, None)
         read = self._doubt.settlement.reads[self._doubt.asked] if wish.settles and self._doubt is not None else None
-        self.flights[wish.call, wish.attempt] = Flight(wish, step, read)
+        self.flights[wish.call, wish.attempt] = Flight(wish, step, at, read)
         return [{
             "is": "intent", "call": wish.call, "attempt": wish.attempt, "node": wish.node, "tool": wish.tool.name,
             "args": args, "writes": wish.writes, "settles": wish.settles, "at": at.isoformat(),

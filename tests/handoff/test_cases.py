@@ -24,7 +24,7 @@ from cfrc.model.transcript import JSON
 from cfrc.source import Source
 
 SPECS = Path(__file__).parents[1] / "specs" / "cases"
-FAST = Settings(interval=lambda poll: 0.0)
+FAST = Settings(interval=lambda poll: 0.0, grace=0.0)
 
 
 class Told:

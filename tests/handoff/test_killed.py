@@ -16,7 +16,7 @@ from cfrc.handoff.run import Outcome, run
 from tests.handoff.shop import ONCE, Shop, case
 
 CONTRACT, PROPOSAL = case()
-SETTINGS = Settings(parallel=2, interval=lambda poll: 0.0)
+SETTINGS = Settings(parallel=2, interval=lambda poll: 0.0, grace=0.0)
 
 
 class Points:

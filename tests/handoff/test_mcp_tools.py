@@ -19,7 +19,7 @@ from cfrc.handoff.run import run
 from tests.handoff.shop import Shop, case
 
 SERVER = Path(__file__).with_name("server.py")
-SETTINGS = Settings(interval=lambda poll: 0.0, timeout=20)
+SETTINGS = Settings(interval=lambda poll: 0.0, timeout=20, grace=0.0)
 
 
 def stdio(folder: Path, **env: str) -> McpTools:

@@ -29,7 +29,7 @@ from cfrc.verify.happened import happened
 from tests.handoff.shop import TEXT, Shop, case
 
 CONTRACT, PROPOSAL = case()
-FAST = Settings(interval=lambda poll: 0.0)
+FAST = Settings(interval=lambda poll: 0.0, grace=0.0)
 
 
 class Bent(PythonTools):
@@ -137,6 +137,19 @@ def test_a_write_that_was_refuted_is_made_again(tmp_path: Path) -> None:
     outcome, tools = go(tmp_path, mail=mail)
     assert outcome.kind == "done" and tools.made.count("mail") == 2
     assert statuses(outcome, "mail") == ["unknown", "success"]
+
+
+def test_a_lost_write_has_time_to_land_before_anybody_looks(tmp_path: Path) -> None:
+    """The connection is lost, the mail goes out a little later: whoever looks at once would send it twice."""
+    shop = Shop(tmp_path / "shop")
+
+    def mail(order: str) -> None:
+        threading.Timer(0.3, shop.mail, (order,)).start()
+        raise ConnectionResetError
+
+    outcome, tools = go(tmp_path, replace(FAST, grace=1.0), mail=mail)
+    assert outcome.kind == "done" and tools.made.count("mail") == 1
+    assert shop.done() == ["charge", "mail", "tag", "ship"]
 
 
 def test_a_write_that_no_read_settles_is_never_tried_again(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ away meanwhile. Resources, prompts and what a server asks of its client (samplin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
@@ -71,9 +72,12 @@ class Upstream:
                     break
         except (MCPError, ValidationError) as problem:
             raise Unreachable(f"the server does not list its tools: {problem}") from None
-        self.tools = {self.settings.spelled(t.name): t for t in found}
-        if len(self.tools) < len(found):
+        if len({t.name for t in found}) < len(found):
             raise Unreachable("the server lists two tools of one name")
+        # Where several names are spelled alike in the domain, only the one that is a name there can be meant.
+        alike = Counter(self.settings.spelled(t.name) for t in found)
+        own = [(self.settings.spelled(t.name), t) for t in found]
+        self.tools = {name: t for name, t in own if alike[name] == 1 or name == t.name}
         self.interface = {name: tool_form(t) for name, t in self.tools.items()}
 
     def listed(self) -> list[dict[str, Any]]:

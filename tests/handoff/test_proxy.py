@@ -19,7 +19,9 @@ import pytest
 pytest.importorskip("mcp")
 
 import anyio
-from mcp import Client, ClientSession, StdioServerParameters, stdio_client
+import mcp_types as types
+from mcp import Client, ClientSession, MCPError, StdioServerParameters, stdio_client
+from mcp.server import Server
 
 from cfrc.adapters.interfaces.digests import lines
 from cfrc.adapters.interfaces.names import spelled
@@ -89,12 +91,12 @@ async def guarded(folder: Path, *args: Any, **more: Any) -> AsyncIterator[Guarde
 
 @asynccontextmanager
 async def nearby(
-    folder: Path, fault: str = "", spec: str = SPEC, plan: str = "good", **more: Any
+    folder: Path, fault: str = "", spec: str = SPEC, plan: str = "good", server: Any = None, **more: Any
 ) -> AsyncIterator[Guarded]:
     """The same without processes: everything that does not need one to die."""
     loaded = load(Source("shop.cfrc", spec))
     settings = Settings(spelled=spelled, **more)
-    async with connected(shop(folder / "state", fault), settings) as upstream:
+    async with connected(server or shop(folder / "state", fault), settings) as upstream:
         await upstream.list_tools()
         run = GuardedRun(loaded.contracts["z"], loaded.proposals[plan], folder / "journal")
         try:
@@ -359,6 +361,87 @@ def test_the_exit_code_and_the_wire(tmp_path: Path) -> None:
     calls = calls[2:]
     code, heard = anyio.run(spoken, 1)
     assert code == 0 and not heard[-1]["result"]["isError"]
+
+
+# -- a server of ill will ----------------------------------------------------------------------------------------------
+
+ORDER = {"o": "o1", "phase": "open", "price": 12.5}
+
+
+def said(content: list[Any], **more: Any) -> types.CallToolResult:
+    return types.CallToolResult(content=content, **more)
+
+
+TEXT = types.TextContent(text=json.dumps(ORDER))
+DEEP: Any = ORDER
+for _ in range(100):
+    DEEP = {"o": DEEP}
+
+
+@pytest.mark.parametrize(
+    ("answer", "passed"),
+    [
+        (said([TEXT], structured_content=ORDER), True),
+        (said([TEXT]), True),  # JSON in a text, where the domain says that it is a record
+        (said([types.TextContent(text="something else")], structured_content=ORDER), True),
+        (said([TEXT, TEXT]), False),
+        (said([]), False),
+        (said([types.ImageContent(data="AAAA", mime_type="image/png")]), False),
+        (said([TEXT], structured_content=[ORDER]), False),
+        (said([TEXT], structured_content={**ORDER, "price": None}), False),
+        (said([TEXT], structured_content={**ORDER, "phase": "x-gone"}), False),
+        (said([types.TextContent(text='{"o": "o1", "o": "o2", "phase": "open", "price": 1}')]), False),
+        (said([types.TextContent(text='{"o": "o1", "phase": "open", "price": NaN}')]), False),
+        (said([types.TextContent(text="[" * 100_000)]), False),
+        (said([TEXT], structured_content=DEEP), False),
+        (MCPError(-32603, "internal"), False),
+        (MCPError(-32602, "no such parameter"), False),
+    ],
+    ids=range(15),
+)
+def test_only_an_answer_of_the_declared_type_gets_through(tmp_path: Path, answer: Any, passed: bool) -> None:
+    """The hints say that everything is read-only and idempotent; nobody believes them."""
+    hints = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
+
+    async def tools(context: Any, params: Any) -> types.ListToolsResult:
+        listed = [(n, {"type": "object"}) for n in ("look", "cancel", "tell")]
+        return types.ListToolsResult(tools=[types.Tool(name=n, input_schema=s, annotations=hints) for n, s in listed])
+
+    async def call(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if isinstance(answer, MCPError):
+            raise answer
+        return answer
+
+    @trial
+    async def test(folder: Path) -> None:
+        server = Server("ill", on_list_tools=tools, on_call_tool=call)
+        async with nearby(folder, server=server) as guard:
+            wrong, said = await guard.call("look", o="o1")
+            assert wrong != passed, said
+            wrong, said = await guard.call("cancel", o="o1")
+            if not passed:
+                assert wrong and (
+                    "RUN105" in said or "RUN107" in said or "may be called again" in said or "Now:" in said
+                )
+        told = replay(folder / "journal")
+        assert told.ledger.entries[0].status == "success" or not passed  # type: ignore[union-attr]
+
+    test(tmp_path)
+
+
+@trial
+async def test_names_that_are_spelled_alike(folder: Path) -> None:
+    """Of `look` and `look!` the plan can only mean the first; of two that are both no names, neither."""
+
+    def named(name: str) -> types.Tool:
+        return types.Tool(name=name, input_schema={"type": "object"})
+
+    async def tools(context: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[named(n) for n in ("look!", "look", "tell-off", "tell.off", "cancel")])
+
+    async with connected(Server("alike", on_list_tools=tools), Settings(spelled=spelled)) as upstream:
+        await upstream.list_tools()
+        assert {name: t.name for name, t in upstream.tools.items()} == {"look": "look", "cancel": "cancel"}
 
 
 # -- what does not start ----------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ FORMATS = ("openai-chat", "openai-responses", "anthropic", "receipts")
 @click.option("--policy", metavar="VERSION", help="The policy version in force.")
 @click.option("--as-of", metavar="DATE", help="The time against which approvals expire (otherwise the last receipt's).")
 @click.option("--input-format", type=click.Choice(FORMATS), help="The format of the records, where it cannot be told.")
+@click.option("--words/--no-words", default=True, help="Whether identifiers that the user mentions are bound.")
 @click.option("--constructor", metavar="URL", help="Ask the model behind this OpenAI-compatible endpoint what is owed.")
 @click.option("--model", metavar="NAME", help="The model that is asked.")
 @click.option("--key-variable", default="OPENAI_API_KEY", metavar="NAME", help="The environment variable with its key.")
@@ -63,7 +64,7 @@ def command(spec: str, records: tuple[str, ...], roots: tuple[str, ...], out: Ou
     try:
         before, source = _before(spec, options["contract_name"], roots)
         domain = before.domain if isinstance(before, Contract) else before
-        ledger, said, request, notes = _record(domain, before, records, options["input_format"], roots)
+        ledger, said, request, notes = _record(domain, before, records, options, roots)
         if options["request"] is None and not (isinstance(before, Contract) and before.request):
             options["request"] = request or None
         frozen = _frozen(before, ledger, said, options, source)
@@ -92,7 +93,7 @@ def _record(
     domain: Domain,
     before: Contract | Domain,
     paths: Sequence[str],
-    format_: Any,
+    options: dict[str, Any],
     roots: Sequence[str],
 ) -> tuple[Ledger, tuple[Said, ...], str, list[Diagnostic]]:
     """One ledger of all records, what the user said, the first message, and notes."""
@@ -105,14 +106,14 @@ def _record(
     transcripts: list[Transcript] = []
     types = {n.name: n.type for n in before.names.values()} if isinstance(before, Contract) else {}
     for path in paths:
-        found = _read(path, domain, format_, roots)
+        found = _read(path, domain, options["input_format"], roots)
         if isinstance(found, Ledger):
             entries += found.entries
         else:
             transcripts.append(found)
             notes += _notes(found)
     if transcripts:
-        ledger, more = ledger_of(domain, transcripts, types=types)
+        ledger, more = ledger_of(domain, transcripts, types=types, words=options["words"])
         entries += ledger.entries
         notes += more
     request = transcripts[0].request if transcripts else ""

@@ -7,15 +7,17 @@ from dataclasses import replace
 
 from cfrc.handoff.naming import Names, plain_name
 from cfrc.handoff.past import Past
-from cfrc.handoff.reasons import reason
+from cfrc.handoff.reasons import note, reason
 from cfrc.handoff.refer import rename
 from cfrc.model.canon import has_type
-from cfrc.model.contract import Contract, Name, Origin
+from cfrc.model.contract import Contract, EffectGoal, Name, Origin
+from cfrc.model.expr import Lit, walk
 from cfrc.model.ledger import Choice
 from cfrc.model.show import show_instance, show_value
-from cfrc.model.types import STRING, Type
+from cfrc.model.types import STRING, Id, Type
 from cfrc.model.values import Value
 from cfrc.model.verdict import Finding
+from cfrc.verify.spelled import spelled_out
 
 
 def bind_choices(contract: Contract, past: Past, names: Names) -> Contract:
@@ -69,6 +71,25 @@ def corrected(past: Past) -> Iterator[Finding]:
                     "say whether that is owed again with the new value",
                     entry.span,
                 )
+                break
+
+
+def in_the_way(contract: Contract) -> Iterator[Finding]:
+    """Open obligations about identifiers that the bindings of their type leave out: no plan may pass those."""
+    bound: dict[Type, set[Value]] = {}
+    for n in contract.names.values():
+        if n.fixed and not n.targets and isinstance(n.type, Id):
+            bound.setdefault(n.type, set()).add(n.value)
+    for o in spelled_out(contract).obligations:
+        for x in (x for g in o.goals if isinstance(g, EffectGoal) for a in g.args if a is not None for x in walk(a)):
+            if isinstance(x, Lit) and x.value not in bound.get(x.type, {x.value}):
+                yield note(
+                    "FRZ017",
+                    f"`{o.name}` is about {show_value(x.value, x.type)}, and the bindings allow other values of "
+                    f"`{x.type}` only",
+                    "bind it too, or do not bind what the user only mentioned (`--no-words`)",
+                    o.span, o.name,
+                )  # fmt: skip
                 break
 
 

@@ -13,7 +13,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from cfrc.handoff.approvals import unused
-from cfrc.handoff.bindings import bind_choices, corrected
+from cfrc.handoff.bindings import bind_choices, corrected, in_the_way
 from cfrc.handoff.constructor import Constructor, Question, Said, constructed
 from cfrc.handoff.facts import broken, facts, to_verify
 from cfrc.handoff.heads import since
@@ -183,6 +183,7 @@ class _Freeze:
         text = contract_to_text(contract)
         contract = reload(text, contract.domain)
         verdict = support(contract)
+        self.findings += in_the_way(contract)
         touched = bool(self.past.ledger.entries) or bool(self.start.names or self.start.kept)
         if self.bare and not asked and not contract.obligations and touched:
             self.findings.append(

@@ -36,13 +36,15 @@ def ledger_of(
     *,
     name: str = "record",
     types: Mapping[str, Type] | None = None,
+    words: bool = True,
 ) -> tuple[Ledger, Notes]:
     """The ledger of one transcript, or of several that follow each other, and what a reader should know of it.
 
-    ``types`` are the types of names that a contract has already, for choices that do not say their own.
+    ``types`` are the types of names that a contract has already, for choices that do not say their own. Without
+    ``words``, an identifier that the user only mentioned is no choice: structured choices alone bind.
     """
     transcripts = (transcript,) if isinstance(transcript, Transcript) else tuple(transcript)
-    reader = _Reader(domain, dict(types or {}))
+    reader = _Reader(domain, dict(types or {}), words)
     for t in transcripts:
         reader.read(t)
     return Ledger(name, domain, tuple(reader.entries)), tuple(reader.notes)
@@ -62,8 +64,8 @@ def said_in(transcript: Transcript | Sequence[Transcript]) -> tuple[Said, ...]:
 class _Reader:
     """One reading: the entries so far, and what the user and the receipts have said."""
 
-    def __init__(self, domain: Domain, types: dict[str, Type]) -> None:
-        self.domain, self.types = domain, types
+    def __init__(self, domain: Domain, types: dict[str, Type], bind_words: bool) -> None:
+        self.domain, self.types, self.bind_words = domain, types, bind_words
         self.entries: list[Receipt | Choice | Approval] = []
         self.notes: list[Diagnostic] = []
         self.attempts: dict[tuple[str, int], Receipt] = {}
@@ -166,7 +168,7 @@ class _Reader:
 
     def _say(self, t: Id, value: str, turn: int) -> None:
         self.values[t, value] = True
-        if not any(c.type == t and c.value == value for c in self.accepted.values()):
+        if self.bind_words and not any(c.type == t and c.value == value for c in self.accepted.values()):
             self.entries.append(Choice(plain_name(value, t), t, value, turn))
 
     def _accepted(self, event: Accepted) -> None:

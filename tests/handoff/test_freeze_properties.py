@@ -14,7 +14,7 @@ from cfrc.model.ledger import Choice, Ledger, Receipt
 from cfrc.verify import audit_contract
 from tests.handoff.ledgers import cut, histories
 
-QUICK = settings(max_examples=60, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 History = tuple[Contract, Ledger]
 BREACHES = {"CFRC-FRZ002", "CFRC-FRZ003", "CFRC-FRZ004", "CFRC-FRZ016"}
 """Reasons about what a contract said and somebody did all the same. Frozen at once there was no contract to breach."""

@@ -209,3 +209,13 @@ def test_numbers_and_spellings_are_found_by_what_they_mean() -> None:
     from datetime import date
 
     assert find_value("due 2026-12-01!", DATE, date(2026, 12, 1)) == (4, 14)
+
+
+def test_words_need_not_bind() -> None:
+    events = (said(1, "Pay UK12, please."), call("c1", "bill", {"name": "b"}, result=BILL))
+    ledger, _ = ledger_of(DOMAIN, Transcript("", events), words=False)
+    assert not any(isinstance(e, Choice) for e in ledger.entries)
+    bound, _ = ledger_of(DOMAIN, Transcript("", events))
+    frozen = freeze(DOMAIN, bound, owes=['it: sent("UK99", _)'])
+    assert [f.code for f in frozen.notes] == ["CFRC-FRZ017"]
+    assert not freeze(DOMAIN, ledger, owes=['it: sent("UK99", _)']).notes

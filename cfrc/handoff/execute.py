@@ -16,8 +16,9 @@ from typing import get_args
 from cfrc.handoff.journal import Entry, Journal, JournalError, json_text
 from cfrc.handoff.lease import Lease
 from cfrc.handoff.pool import Pool, Stop
-from cfrc.handoff.session import Session, Trouble, Wish
+from cfrc.handoff.session import Session
 from cfrc.handoff.tools import Answer, Tools, plain
+from cfrc.handoff.wishes import Trouble, Wish
 from cfrc.model.ledger import Status
 from cfrc.model.transcript import JSON
 
@@ -41,10 +42,10 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How calls are made. ``timeout`` bounds each attempt, ``drain`` the wait for calls in the air when the run is to
-    stop, in seconds; ``interval`` is the wait before the n-th poll of a node. A write that nobody answered may still be on
-    its way: ``grace`` seconds after it was begun a read is asked whether it took place, not sooner. ``head`` tells where
-    the shared ledger ends now (asked before the first write); ``lease`` is held for the whole run. ``clock`` is for
-    tests."""
+    stop, in seconds; ``interval`` is the wait before the n-th poll of a node. A write that nobody answered may still be
+    on its way: ``grace`` seconds after it was begun a read is asked whether it took place, not sooner. ``head`` tells
+    where the shared ledger ends now (asked before the first write); ``lease`` is held for the whole run. ``clock`` is
+    for tests."""
 
     parallel: int = 4
     timeout: float = 60.0

@@ -18,8 +18,8 @@ from cfrc.handoff.lease import Lease, lease_beside
 from cfrc.handoff.live import Ending
 from cfrc.handoff.monitor import Allowed, Monitor, Refusal, ensure_admitted
 from cfrc.handoff.retell import Opening, Retelling, opening
-from cfrc.handoff.session import Trouble, Wish
 from cfrc.handoff.tools import Answer
+from cfrc.handoff.wishes import Trouble, Wish
 from cfrc.model.contract import Contract
 from cfrc.model.graph import Proposal
 from cfrc.model.verdict import Verdict

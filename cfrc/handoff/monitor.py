@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from cfrc.handoff.live import Ending
-from cfrc.handoff.session import Entry, Session, Wish
+from cfrc.handoff.session import Entry, Session
 from cfrc.handoff.tools import Answer, loose
 from cfrc.handoff.wire import outgoing
+from cfrc.handoff.wishes import Wish
 from cfrc.lang.diagnostics import quoted
 from cfrc.lang.jsonread import wrap
 from cfrc.lang.jsonvalues import Mismatch, from_json

@@ -27,21 +27,23 @@ from cfrc.handoff.mcp_answers import answer_of_error, answer_of_result
 from cfrc.handoff.mcp_tools import CALL_META, MOST_PAGES, Unreachable, tool_form
 from cfrc.handoff.monitor import Allowed, Refusal
 from cfrc.handoff.run import interface_digest
-from cfrc.handoff.session import Trouble
 from cfrc.handoff.tools import Answer
+from cfrc.handoff.wishes import Trouble
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """``everything`` lists all tools of the server, not only those of the plan (calls of the others are refused all the
     same). ``timeout`` bounds each call and ``connect`` the start, in seconds; ``tell`` is given one line a decision.
-    ``interval`` is the least time between two polls of a step: a hurried client must not use them up.
+    ``interval`` is the least time between two polls of a step: a hurried client must not use them up. ``grace`` is the
+    time that a lost write has to land before a read is asked whether it did.
     ``spelled`` is the domain's name for a tool of the server (``read-file`` is no name there)."""
 
     everything: bool = False
     timeout: float = 60.0
     connect: float = 30.0
     interval: float = 1.0
+    grace: float = 10.0
     tell: Callable[[str], None] = lambda line: None
     spelled: Callable[[str], str] = str
 
@@ -219,6 +221,10 @@ class Proxy:
 
     async def _settle(self, after: str) -> str:
         """Asks the reads that tell whether a lost call took place."""
+        since = self.run.session.doubtful_since
+        if since is not None and self.upstream.gone is None:
+            left = self.settings.grace - (self.run.clock() - since).total_seconds()
+            await anyio.sleep(max(0.0, min(left, self.settings.grace)))
         while self.upstream.gone is None and (questions := self.run.questions()):
             asked = self.run.ask(questions[0])
             if isinstance(asked, Refusal):

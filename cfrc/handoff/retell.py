@@ -9,7 +9,8 @@ from typing import Any
 
 from cfrc.handoff.dump import dump, undump
 from cfrc.handoff.journal import Entry, JournalError, json_text
-from cfrc.handoff.session import Session, Trouble, answer_of
+from cfrc.handoff.session import Session
+from cfrc.handoff.wishes import Trouble, answer_of
 from cfrc.lang.jsonforms.digests import contract_digest
 from cfrc.model.contract import Contract
 from cfrc.model.graph import Proposal

@@ -19,8 +19,9 @@ from cfrc.handoff.journal import Entry, Hook, Journal, JournalError
 from cfrc.handoff.lease import lease_beside
 from cfrc.handoff.live import Ending
 from cfrc.handoff.retell import Opening, Retelling, opening
-from cfrc.handoff.session import Session, Trouble
+from cfrc.handoff.session import Session
 from cfrc.handoff.tools import Answer, Tools, as_tools
+from cfrc.handoff.wishes import Trouble
 from cfrc.lang.canonical import digest
 from cfrc.lang.jsonforms.digests import contract_digest
 from cfrc.model.contract import Contract

@@ -7,8 +7,7 @@ is resumed, and how a journal is replayed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -16,76 +15,21 @@ from typing import Any
 from cfrc.handoff.heads import heads
 from cfrc.handoff.live import Barred, Ending, Live
 from cfrc.handoff.past import past_of
-from cfrc.handoff.settle import Read, Settlement, settlement
+from cfrc.handoff.settle import settlement
 from cfrc.handoff.tools import Answer
 from cfrc.handoff.wire import NOTHING, Malformed, incoming, outgoing
+from cfrc.handoff.wishes import Doubted, Flight, Trouble, Wish
 from cfrc.lang.jsonvalues import Mismatch
 from cfrc.model.contract import Contract
 from cfrc.model.domain import Tool
 from cfrc.model.graph import Proposal, Terminal
 from cfrc.model.ledger import Ledger, Receipt
-from cfrc.model.machine import Step
-from cfrc.model.transcript import JSON
 from cfrc.model.values import Record, Value
 from cfrc.verify.discharged import Discharges
 
 Entry = dict[str, Any]
 
 _CODES = {"held": "RUN009", "yield": "RUN012"}
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """A call that may be made now. ``call`` is its name, which all attempts share. ``settles`` names the call that it
-    finds out about; then it is no step of the plan. ``poll`` counts the polls of the node before this one."""
-
-    call: str
-    attempt: int
-    node: str
-    tool: Tool
-    args: dict[str, Value] = field(compare=False)
-    settles: str | None = None
-    poll: int = 0
-
-    @property
-    def writes(self) -> bool:
-        return self.tool.writes
-
-    @property
-    def again(self) -> bool:
-        """Whether repeating the call without knowing its outcome does no harm."""
-        return self.tool.idempotent or not self.tool.writes
-
-
-@dataclass(slots=True)
-class Flight:
-    """A call in the air. ``step`` is that of the plan, if it is one."""
-
-    wish: Wish
-    step: Step | None
-    at: datetime
-    read: Read | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Why a run is held, where the machine itself has no word for it. ``code`` is without prefix."""
-
-    code: str
-    message: str
-    node: str | None = None
-
-
-@dataclass(slots=True)
-class _Doubt:
-    """A call that may have taken place and is being settled: by the read ``asked``, for the ``attempt``-th time."""
-
-    flight: Flight
-    settlement: Settlement
-    late: bool = False
-    asked: int = 0
-    attempt: int = 1
-    silent: int = 0
 
 
 class Session:
@@ -99,7 +43,7 @@ class Session:
         self.flights: dict[tuple[str, int], Flight] = {}
         self.trouble: Trouble | None = None
         self._again: dict[str, tuple[Flight, int]] = {}
-        self._doubt: _Doubt | None = None
+        self._doubt: Doubted | None = None
         self._lost: dict[str, int] = {}
 
     # -- what may be done -------------------------------------------------------------------------------------------
@@ -130,7 +74,7 @@ class Session:
         if self._doubt is not None:
             yield from self._settling(self._doubt)
         elif self._again:
-            yield from [_attempt(flight.wish, n) for flight, n in self._again.values()]
+            yield from [flight.wish.again_as(n) for flight, n in self._again.values()]
         else:
             yield from self._enabled(writes)
 
@@ -145,7 +89,7 @@ class Session:
             name = f"{self.prefix}.{node}" + (f".{poll + 1}" if poll else "")
             yield Wish(name, 1, node, entry.tool, args, poll=poll)
 
-    def _settling(self, doubt: _Doubt) -> list[Wish]:
+    def _settling(self, doubt: Doubted) -> list[Wish]:
         if self.flights:
             return []
         tool, args = doubt.settlement.reads[doubt.asked]
@@ -260,7 +204,7 @@ class Session:
         elif answer.status == "unknown" and self._doubt is None:
             found = settlement(self.live.machine, wish.tool, wish.args)
             if found is not None:
-                self._doubt = _Doubt(flight, found, answer.late)
+                self._doubt = Doubted(flight, found, answer.late)
                 return "settling"
         return self._give_up(flight, answer.error or "")
 
@@ -290,7 +234,7 @@ class Session:
         self._doubt = None
         return self._settled(doubt, at)
 
-    def _settled(self, doubt: _Doubt, at: datetime) -> str:
+    def _settled(self, doubt: Doubted, at: datetime) -> str:
         flight, happened = doubt.flight, doubt.settlement.happened
         assert flight.step is not None
         if happened is False and doubt.late:
@@ -350,13 +294,3 @@ class Session:
         args = tuple(wish.args.items())
         shown = result if status == "success" else None
         self.receipts.append(Receipt(wish.call, wish.tool.name, args, shown, status, wish.attempt, wish.tool.actor, at))
-
-
-def _attempt(wish: Wish, number: int) -> Wish:
-    return Wish(wish.call, number, wish.node, wish.tool, wish.args, wish.settles, wish.poll)
-
-
-def answer_of(entry: Mapping[str, Any]) -> Answer:
-    """The answer that a receipt's record holds."""
-    result: JSON = entry["result"]
-    return Answer(entry["status"], result, entry["error"], entry["broken"], entry["late"])

@@ -52,6 +52,7 @@ class _BeforeServer(click.Command):
 @click.option("--residual", metavar="FILE", help="Write the contract of what is left there, if the run ends undone.")
 @click.option("--timeout", type=Seconds, default=60.0, metavar="SECONDS", help="The most for one call.")
 @click.option("--interval", type=Seconds, default=1.0, metavar="SECONDS", help="The least between two polls of a step.")
+@click.option("--grace", type=Seconds, default=10.0, metavar="SECONDS", help="How long a lost write may be on its way.")
 @click.option("--verbose", "-v", is_flag=True, help="One line a decision on standard error, terminal or not.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Terminal colours.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Solver steps for the admission.")
@@ -139,6 +140,7 @@ def _guard(plan: Plan, server: tuple[str, ...], options: Options) -> Exit:
         everything=options["all_tools"],
         timeout=options["timeout"],
         interval=options["interval"],
+        grace=options["grace"],
         tell=_say if options["verbose"] or sys.stderr.isatty() else _quiet,
         spelled=spelled,
     )

@@ -179,21 +179,21 @@ async def test_a_server_that_dies_after_the_write_is_not_written_to_again(folder
 
 @trial
 async def test_a_lost_write_is_settled_by_the_next_guard(folder: Path) -> None:
-    async with guarded(folder, "dies before", ASKING) as guard:
+    async with guarded(folder, "dies before", ASKING, "--grace", "0") as guard:
         await guard.call("look", o="o1")
         wrong, said = await guard.call("cancel", o="o1")
         assert wrong and "do not call it again" in said
         wrong, said = await guard.call("cancel", o="o1")
         assert wrong and "RUN108" in said
     assert guard.happened() == []
-    async with guarded(folder, "", ASKING) as guard:
+    async with guarded(folder, "", ASKING, "--grace", "0.5") as guard:
         assert not (await guard.call("cancel", o="o1"))[0]  # it did not take place: now it may be made
     assert guard.happened() == ["cancel o1"]
 
 
 @trial
 async def test_a_slow_write_is_never_made_again(folder: Path) -> None:
-    async with guarded(folder, "slow", ASKING, "--timeout", "1") as guard:
+    async with guarded(folder, "slow", ASKING, "--timeout", "1", "--grace", "0") as guard:
         await guard.call("look", o="o1")
         wrong, said = await guard.call("cancel", o="o1")
         assert wrong and "RUN105" in said and "under way" in said

@@ -8,34 +8,22 @@ counterexample that was replayed; a model that replay does not confirm makes the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from cfrc.model.amended import amended
 from cfrc.model.verdict import Finding
 from cfrc.verify.condition import Condition, Conditions, Family
-from cfrc.verify.decode import View, scenario
+from cfrc.verify.decode import View
 from cfrc.verify.paths import Paths
-from cfrc.verify.replay import Confirmed, confirm, story
+from cfrc.verify.replay import Confirmed, story
+from cfrc.verify.search import Search
 from cfrc.verify.shrink import Shrinker
 from cfrc.verify.terms import Term
 
-PRE_CALL = frozenset({"AUT002", "AUT003", "AUT004", "AUT005", "BND001", "BND002", "DEP003", "DEP004"})
-"""Codes that are judged before the call returns."""
-
-COLLECTIONS = frozenset({"Lis", "Bag", "Map"})
-
 UNCONFIRMED = "the solver's counterexample could not be replayed on concrete values"
-
-MOST = 400
-"""How many pairs of collections are asked to differ."""
-
-ATTEMPTS = 3
-"""Models tried for one condition before it is left undecided."""
-
 
 if TYPE_CHECKING:
     from cfrc.verify.solve import Result, Session
@@ -54,10 +42,12 @@ class Decider:
     core: set[int] = field(default_factory=set)
     """Ids of the assumption terms that proofs needed."""
     shrinker: Shrinker = field(init=False)
+    search: Search = field(init=False)
     _session: Session | None = None
 
     def __post_init__(self) -> None:
         self.shrinker = Shrinker(self.paths, self.today)
+        self.search = Search(self.paths, self.today, lambda: self.session)
 
     @property
     def session(self) -> Session:
@@ -157,11 +147,9 @@ class Decider:
         self.solved += count
         self.core.update(x.id for x in result.core)
 
-    # -- counterexamples ----------------------------------------------------------------------------------------
-
     def _violated(self, c: Condition, view: View) -> Finding:
         """The finding with its replayed counterexample; undecided when no model survives the replay."""
-        found = self._search(c, c, view)
+        found = self.search.find(c, c, view, partial(self._assumptions, c))
         if found is None and c.code == "PRS007":
             return self._overtaken(c, view)
         if found is None:
@@ -169,10 +157,6 @@ class Decider:
                 c.family.undecided += 1
             return _undecided(c, UNCONFIRMED)
         return self._finding(c, found)
-
-    def _search(self, c: Condition, shown: Condition, view: View) -> Confirmed | None:
-        """A model of ``c`` that shows ``shown`` when it is replayed."""
-        return self._try(c, shown, view) or self._retry(c, shown)
 
     def _overtaken(self, c: Condition, view: View) -> Finding:
         """Each of two unordered calls may be made before the other, but perhaps not after it: then they do not
@@ -186,7 +170,7 @@ class Decider:
                 f"`{other}`", help=f"order the two (`after`), or make only one of them: {c.message}",
                 where=run.call.span,
             )  # fmt: skip
-            found = self._search(c, late, view)
+            found = self.search.find(c, late, view, partial(self._assumptions, c))
             if found is not None:
                 return self._finding(late, found)
         if c.family is not None:
@@ -210,93 +194,6 @@ class Decider:
             clauses=c.clauses,
             counterexample=story(self.paths, c, found, idle),
         )
-
-    def _try(self, c: Condition, shown: Condition, view: View) -> Confirmed | None:
-        nodes = c.mask | c.returned | (1 << c.step if c.step is not None else 0)
-        for position, came in c.earlier:
-            if view.truth(came):
-                nodes |= 1 << position | self.paths.order.anc[position]
-        last = [r.observer for r in self.paths.rivals.at(c.step) if view.truth(r.came)]
-        nodes |= self.paths.order.closed(last)
-        for order in chain(self._observed_last(last, c.step), self._orders(c)):
-            run = scenario(self.paths, view, nodes, shown.step, shown.code in PRE_CALL, order)
-            found = confirm(self.paths, shown, run, self.today)
-            if found is None and c.others:
-                # of two unordered calls each saw the state before the other: the later one sees what the earlier did
-                found = confirm(self.paths, shown, amended(self.paths.plan(self.today), run), self.today)
-            if found is not None:
-                return found
-        return None
-
-    def _observed_last(self, last: list[int], step: int | None) -> Iterator[Sequence[int]]:
-        """The linearization in which these calls come as late as they can, if there are any; the step after them."""
-        if last:
-            anc = self.paths.order.anc
-            late = {p for p in range(len(anc)) if any(p == u or anc[p] >> u & 1 for u in last)}
-            yield self.paths.order.linearize(lambda p: 2 if p == step else int(p in late))
-
-    def _orders(self, c: Condition) -> Iterator[Sequence[int] | None]:
-        """Linearizations worth replaying. Each of two unordered calls saw the state before the other, and a volatile
-        fluent may change until it is pinned: only some orders of what the solver chose may be legal runs."""
-        positions = range(len(self.paths.runs))
-        late: list[int | None] = [c.step if c.earlier else None]
-        late += [self.paths.order.position.get(o) for o in c.others] if c.code == "PRS007" else []
-        for last in late:
-            yield None if last is None else [*(p for p in positions if p != last), last]
-        if c.code == "COV003" and c.node is not None:
-            early = self.paths.order.closed([self.paths.order.position[c.node]])
-            yield self.paths.order.linearize(lambda p: 0 if early >> p & 1 else 1)
-        yield from self.paths.alternatives()
-
-    def _retry(self, c: Condition, shown: Condition) -> Confirmed | None:
-        """Other models of the same question: first ones that are easier to carry out, then each unlike the last."""
-        t = self.paths.terms
-        base = [*self._assumptions(c), c.bad]
-        # a call outside the question that cannot even be made would end the run before what is asked about
-        ready = [x for run in self.paths.runs for x in run.ready]
-        required = [x for run in self.paths.runs for x in run.required]
-        going_on = [x for run in self.paths.runs for x in run.cont]
-        different: list[Term] = []
-        kinds = ([*ready, *required, *going_on], [*ready, *required], ready)
-        helps = [[*kind, *e] for kind in kinds for e in self.easier()]
-        for extra in (*helps, *([different] * ATTEMPTS)):
-            answer = self.session.check([*base, *extra])
-            if answer.answer != "sat":
-                continue
-            view = View(t, self.session, answer)
-            found = self._try(c, shown, view)
-            if found is not None:
-                return found
-            different.append(self.unlike(view))
-        return None
-
-    def easier(self) -> list[list[Term]]:
-        """Extra assumptions under which a model is easier to carry out: short collections, and unknown collections that
-        are none of the literal ones. The last asks for nothing."""
-        t = self.paths.terms
-        short = [t.le(a, t.const("Int", 2)) for a in t.apps() if a.data == "len"]
-        opaque = {
-            a.args[0]
-            for a in t.apps()
-            if a.args and a.args[0].op in ("sym", "app") and a.args[0].sort[:3] in COLLECTIONS
-        }
-        fresh = [t.not_(t.eq(o, c)) for o in sorted(opaque, key=lambda o: o.id) for c in t.colls(o.sort)][:MOST]
-        calm = [t.not_(r.came) for r in self.paths.rivals.found.values()]
-        return [e for e in ([*short, *fresh, *calm], [*fresh, *calm], [*short, *calm], calm) if e] + [[]]
-
-    def unlike(self, view: View) -> Term:
-        """That another model chooses some Boolean atom differently."""
-        t = self.paths.terms
-        return t.not_(t.and_(*(self._same(view, s) for s in self._choices())))
-
-    def _choices(self) -> list[Term]:
-        """The Boolean atoms that a model chooses freely: what the next model must choose differently."""
-        return [a for a in self.paths.terms.apps() if a.sort == "Bool"] + [
-            x for run in self.paths.runs for x in (run.called, run.ok)
-        ]
-
-    def _same(self, view: View, atom: Term) -> Term:
-        return atom if view.truth(atom) else self.paths.terms.not_(atom)
 
 
 def _sharpen(c: Condition) -> None:

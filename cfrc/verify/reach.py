@@ -34,7 +34,7 @@ def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
     if obviously_satisfiable(t, t.and_(*base)):
         return
     different: list[Term] = []
-    for extra in (*decider.easier(), *([different] * ATTEMPTS)):
+    for extra in (*decider.search.easier(), *([different] * ATTEMPTS)):
         answer = decider.session.check([*base, *extra])
         if answer.answer == "unsat" and not extra:
             yield _vacuous(paths, "no run of this proposal can end in `done`: what it expects cannot all be true")
@@ -43,7 +43,7 @@ def unreachable(paths: Paths, decider: Decider) -> Iterator[Finding]:
             view = View(t, decider.session, answer)
             if _reached(paths, decider, view):
                 return
-            different.append(decider.unlike(view))
+            different.append(decider.search.unlike(view))
     yield Finding(
         code="CFRC-UND001",
         kind="coverage",

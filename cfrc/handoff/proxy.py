@@ -105,6 +105,8 @@ class Upstream:
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             self.gone = "the connection to the server is closed"
             return Answer("unknown", error=self.gone), None
+        except Exception as problem:  # whatever it is, the call may have been made: the run must hear of it
+            return Answer("unknown", error=f"{type(problem).__name__}: {_cause(problem)}"), None
         return answer_of_result(result), result
 
 
@@ -210,7 +212,8 @@ class Proxy:
             return _error(str(allowed))
         self.settings.tell(f"call    {allowed.node} = {tool}")
         if allowed.wish.poll:
-            await anyio.sleep(self._polled.get(allowed.node, 0.0) + self.settings.interval - anyio.current_time())
+            due = self._polled.get(allowed.node, 0.0) + self.settings.interval
+            await anyio.sleep(max(0.0, due - anyio.current_time()))
         answer, result = await self.upstream.call(allowed)
         self._polled[allowed.node] = anyio.current_time()
         after = await self._settle(self.run.record(allowed, answer))

@@ -7,10 +7,13 @@ Arguments are plain JSON values, or sources as in a proposal's JSON form (``{"re
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
+from uuid import uuid4
 
 from cfrc.handoff.made import Made
 from cfrc.handoff.replica import Replica
@@ -18,6 +21,7 @@ from cfrc.handoff.tools import Answer
 from cfrc.handoff.wire import Malformed, incoming, outgoing
 from cfrc.lang.jsonvalues import Mismatch
 from cfrc.lang.load import load_proposal
+from cfrc.lang.scalars import show_decimal
 from cfrc.model.canon import canonical
 from cfrc.model.contract import Contract
 from cfrc.model.domain import Tool
@@ -75,13 +79,19 @@ def drafted(contract: Contract, planned: Sequence[Planned], name: str) -> Propos
     is no JSON form of a source."""
     nodes = [{"id": p.id, "call": p.tool, "args": dict(p.arguments), **p.extra} for p in planned]
     form = {"cfrc": 1, "name": name, "contract": contract.name, "nodes": nodes}
-    return load_proposal(Source("<calls>", json.dumps(form, default=_number)), contract)
+    return load_proposal(Source("<calls>", _text(form)), contract)
 
 
-def _number(value: object) -> object:
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else str(value)
-    raise TypeError(f"not JSON: {type(value).__name__}")
+def _text(form: object) -> str:
+    """The form as JSON text, with every number as exact as it is."""
+    mark = uuid4().hex
+
+    def number(value: object) -> str:
+        if isinstance(value, Decimal | Fraction):
+            return f"{mark}{show_decimal(Fraction(value))}{mark}"
+        raise TypeError(f"not JSON: {type(value).__name__}")
+
+    return re.sub(rf'"{mark}(-?[0-9.]+){mark}"', r"\1", json.dumps(form, default=number))
 
 
 def perform(contract: Contract, planned: Sequence[Planned], draft: Proposal, replica: Replica) -> list[Made]:

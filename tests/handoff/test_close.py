@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -179,6 +181,16 @@ def test_a_read_that_was_asked_again_is_one_call_with_polls() -> None:
         closed.proposal
     )
     assert not closed.problems and status(INVOICE, closed) is Status.ADMITTED
+
+
+@pytest.mark.parametrize("amount", [12.5, Decimal("12.5"), Fraction(25, 2), "12.5"], ids=repr)
+def test_numbers_stay_exact(amount: object) -> None:
+    order = {"order": "O-1", "state": "open", "paid": "12.5", "items": [], "note": ""}
+    closed = close(
+        CONTRACTS["refunding"],
+        calls(("get_order", {"order": "O-1"}), ("refund", {"order": "O-1", "amount": amount}), answers={1: order}),
+    )
+    assert not closed.problems and "amount: c1.paid" in proposal_to_text(closed.proposal)
 
 
 def test_what_is_still_owed_is_said() -> None:

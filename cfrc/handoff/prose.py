@@ -138,3 +138,5 @@ def _exprs(o: Obligation) -> Iterator[Expr]:
             yield from (a for a in g.args if a is not None)
         else:
             yield g.condition
+    if o.where is not None:
+        yield o.where

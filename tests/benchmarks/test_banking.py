@@ -17,7 +17,7 @@ from cfrc.handoff.replica import CopyReplica
 from cfrc.handoff.run import Outcome, run
 from cfrc.handoff.tools import ToolError
 from cfrc.lang.load import load
-from cfrc.model.ledger import Ledger
+from cfrc.model.ledger import Ledger, Receipt
 from cfrc.model.verdict import Status
 from cfrc.verify import admit, support
 
@@ -134,3 +134,12 @@ def test_two_tasks_live_on_the_suite() -> None:
         "admitted",
         "complete",
     ]
+
+
+def test_what_a_condition_says_and_a_file_says_is_known_from_the_file() -> None:
+    task = TASKS["user_task_2_noticed"]
+    text = "Dear tenant,\nthe rent will be \nincreased by 100.00. Yours"
+    read = Receipt("c0", "read_file", (("file_path", "landlord-notices.txt"),), text, "success")
+    frozen = freeze(task, Ledger("record", task.domain, (read,)))
+    known = [n for n in frozen.contract.names.values() if n.value == 100]
+    assert [n.origin.quoted for n in known if n.origin is not None] == [(text.index("100"), text.index("100") + 6)]

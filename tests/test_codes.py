@@ -10,7 +10,7 @@ import pytest
 from cfrc.codes import Explanation, explain, explanations, full
 
 PACKAGE = Path(__file__).parent.parent / "cfrc"
-AREAS = "INP|SYN|NAM|EXP|IMP|JSN|TYP|AUT|GRD|BND|DEP|PRS|SCP|COV|EVD|UND|CON|LED|NOTE|TRN|IFC|RUN|JRN|CLO|FRZ"
+AREAS = "INP|SYN|NAM|EXP|IMP|JSN|TYP|AUT|GRD|BND|DEP|PRS|SCP|COV|EVD|UND|CON|LED|NOTE|TRN|IFC|RUN|JRN|CLO|FRZ|AUD"
 _USED = re.compile(rf"""["'](?:CFRC-)?((?:{AREAS})\d{{3}})["']""")
 _ANY = re.compile(r"CFRC-[A-Z]+\d{3}")
 

@@ -38,6 +38,7 @@ ONLY_IN = {
     "lark": {"lang"},
     "httpx": {"handoff"},
     "mcp": {"handoff", "cli"},
+    "scipy": {"handoff"},
     "click": {"cli"},
     "rich": {"report", "cli"},
     "hypothesis": {"testing"},

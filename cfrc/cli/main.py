@@ -29,6 +29,7 @@ _COMMANDS = (
     "close",
     "run",
     "replay",
+    "audit",
 )
 
 

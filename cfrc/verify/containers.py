@@ -44,7 +44,11 @@ def member(ev: Evaluator, x: Shape, coll: Shape) -> Term:
         c = c.args[0]
     item = item_type(coll.type)
     element, there = convert(t, x, item)
-    return t.and_(there, t.app(BOOL, "has", (c, *leaves(t, element))))
+    has = t.app(BOOL, "has", (c, *leaves(t, element)))
+    if isinstance(coll.type, ty.ListOf) and ev.quantifiers is not None and c.op != "coll":
+        # a list has what stands at some place in it
+        ev.quantifiers.add(Quantified("any", has, c, coll.type, lambda row: equal(t, row, element)))
+    return t.and_(there, has)
 
 
 def item_type(t: ty.Type) -> ty.Type:

@@ -190,16 +190,20 @@ def _premature(
         return
     mask = paths.order.anc[run.pos]
     ready: list[Term] = []
-    for p in range(run.pos + 1):
-        if mask >> p & 1 or p == run.pos:
-            ready.extend(_realizations(paths, assignments, first, paths.runs[p]))
+    late: list[Term] = []
+    for p, other in enumerate(paths.runs):
+        in_time = mask >> p & 1 or p == run.pos
+        (ready if in_time else late).extend(_realizations(paths, assignments, first, other))
     for g in first.goals:
         if isinstance(g, StateGoal):
             ready.append(paths.evaluator(run.pos, mask).total(g.condition))
+            late.append(t.true)
+    # what never happens does not happen too late: then it is still open in the end, which is another finding
+    out_of_order = t.and_(t.not_(t.or_(*ready)), t.or_(*late))
     yield Condition(
         kind="coverage",
         code="COV003",
-        bad=t.and_(done, assignments.active(first), realizes, t.not_(t.or_(*ready))),
+        bad=t.and_(done, assignments.active(first), realizes, out_of_order),
         message=f"`{run.call.id}` may realize `{later.name}` before `{first.name}` is",
         help=f"make `{run.call.id}` wait for the step that realizes `{first.name}`",
         mask=paths.everything,

@@ -10,10 +10,10 @@ from time import perf_counter, sleep
 
 from benchmarks.graphs import Ground, ground
 from benchmarks.rows import Row
-from cfrc.handoff.execute import Settings
-from cfrc.handoff.journal import Journal
-from cfrc.handoff.replay import replay
-from cfrc.handoff.run import run
+from cfrc.handoff.running.execute import Settings
+from cfrc.handoff.running.journal import Journal
+from cfrc.handoff.running.replay import replay
+from cfrc.handoff.running.run import run
 from cfrc.verify.admission import admit
 
 AIM = 1.0

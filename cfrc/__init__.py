@@ -12,17 +12,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cfrc.handoff.close import Closed, close
-    from cfrc.handoff.execute import Settings
-    from cfrc.handoff.freeze import Frozen, freeze
-    from cfrc.handoff.journal import JournalError
+    from cfrc.handoff.closing.close import Closed, close
+    from cfrc.handoff.closing.replica import CopyReplica, Replica
+    from cfrc.handoff.closing.simulated import SimulatedReplica
+    from cfrc.handoff.freezing.freeze import Frozen, freeze
+    from cfrc.handoff.freezing.typing import ledger_of
     from cfrc.handoff.mcp_tools import McpTools
-    from cfrc.handoff.replay import Replayed, replay
-    from cfrc.handoff.replica import CopyReplica, Replica
-    from cfrc.handoff.run import Outcome, Stopper, resume, run
-    from cfrc.handoff.simulated import SimulatedReplica
+    from cfrc.handoff.running.execute import Settings
+    from cfrc.handoff.running.journal import JournalError
+    from cfrc.handoff.running.replay import Replayed, replay
+    from cfrc.handoff.running.run import Outcome, Stopper, resume, run
     from cfrc.handoff.tools import Answer, PythonTools, ToolError, Tools
-    from cfrc.handoff.typing import ledger_of
     from cfrc.lang.diagnostics import Diagnostic, SpecError
     from cfrc.lang.format import format_source
     from cfrc.lang.load import load, load_contract, load_proposal
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "cfrc.handoff.close": ("Closed", "close"),
-    "cfrc.handoff.replica": ("CopyReplica", "Replica"),
-    "cfrc.handoff.simulated": ("SimulatedReplica",),
-    "cfrc.handoff.execute": ("Settings",),
-    "cfrc.handoff.freeze": ("Frozen", "freeze"),
-    "cfrc.handoff.typing": ("ledger_of",),
-    "cfrc.handoff.journal": ("JournalError",),
+    "cfrc.handoff.closing.close": ("Closed", "close"),
+    "cfrc.handoff.closing.replica": ("CopyReplica", "Replica"),
+    "cfrc.handoff.closing.simulated": ("SimulatedReplica",),
+    "cfrc.handoff.running.execute": ("Settings",),
+    "cfrc.handoff.freezing.freeze": ("Frozen", "freeze"),
+    "cfrc.handoff.freezing.typing": ("ledger_of",),
+    "cfrc.handoff.running.journal": ("JournalError",),
     "cfrc.handoff.mcp_tools": ("McpTools",),
-    "cfrc.handoff.replay": ("Replayed", "replay"),
-    "cfrc.handoff.run": ("Outcome", "Stopper", "resume", "run"),
+    "cfrc.handoff.running.replay": ("Replayed", "replay"),
+    "cfrc.handoff.running.run": ("Outcome", "Stopper", "resume", "run"),
     "cfrc.handoff.tools": ("Answer", "PythonTools", "ToolError", "Tools"),
     "cfrc.lang.diagnostics": ("Diagnostic", "SpecError"),
     "cfrc.lang.format": ("format_source",),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cfrc.handoff.replay import replay
+from cfrc.handoff.running.replay import replay
 from tests.cli.run import run
 from tests.test_docs import agrees, transcript
 

@@ -46,6 +46,19 @@ ONLY_IN = {
 }
 """Third-party packages that belong to certain rooms."""
 
+WITHIN_HANDOFF: dict[str, set[str]] = {
+    "tools": set(),
+    "wire": set(),
+    "mcp_answers": set(),
+    "mcp_tools": set(),
+    "freezing": set(),
+    "closing": {"freezing"},
+    "running": {"freezing"},
+    "guarding": {"freezing", "running"},
+    "auditing": {"freezing", "running"},
+}
+"""What each part of the room `handoff` may import besides itself and what stands beside the five."""
+
 MODULES = sorted(p.relative_to(PACKAGE) for p in PACKAGE.rglob("*.py"))
 
 
@@ -75,6 +88,18 @@ def test_nothing_imports_upwards(module: Path) -> None:
             facade = other == "__version__" and room in {"report", "cli"}
             assert facade or other == room or other in BELOW[room], f"{module} imports {name}"
         assert room in ONLY_IN.get(top, {room}), f"{module} imports {name}"
+
+
+def test_the_parts_of_a_handoff_are_in_order() -> None:
+    beside = {"tools", "wire", "mcp_answers", "mcp_tools"}
+    for module in MODULES:
+        if room_of(module) != "handoff" or module.name == "__init__.py":
+            continue
+        own = module.parts[1].removesuffix(".py")
+        for name in imports(module):
+            if name.startswith("cfrc.handoff."):
+                other = name.split(".")[2]
+                assert other == own or other in WITHIN_HANDOFF[own] | beside, f"{module} imports {name}"
 
 
 def test_verification_neither_opens_files_nor_prints() -> None:

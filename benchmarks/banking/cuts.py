@@ -12,10 +12,10 @@ from typing import Any
 from benchmarks.banking import suite
 from benchmarks.banking.suite import Environment, Step
 from cfrc.adapters.transcripts import read_transcript
-from cfrc.handoff.author import Planned
-from cfrc.handoff.freeze import Frozen, freeze
+from cfrc.handoff.closing.author import Planned
+from cfrc.handoff.freezing.freeze import Frozen, freeze
+from cfrc.handoff.freezing.typing import ledger_of
 from cfrc.handoff.tools import plain
-from cfrc.handoff.typing import ledger_of
 from cfrc.lang.load import load
 from cfrc.model.contract import Contract
 

@@ -11,9 +11,9 @@ from typing import Any
 from benchmarks.banking import suite
 from benchmarks.banking.cuts import COMPUTED, Cut, cut, planned
 from benchmarks.banking.suite import Environment, Step
-from cfrc.handoff.author import Planned
-from cfrc.handoff.close import Closed, close
-from cfrc.handoff.run import run
+from cfrc.handoff.closing.author import Planned
+from cfrc.handoff.closing.close import Closed, close
+from cfrc.handoff.running.run import run
 from cfrc.model.graph import Proposal
 from cfrc.model.verdict import Status, Verdict
 from cfrc.verify import admit

@@ -10,7 +10,7 @@ from typing import Any
 from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime
 from agentdojo.task_suite.load_suites import get_suite
 
-from cfrc.handoff.replica import CopyReplica
+from cfrc.handoff.closing.replica import CopyReplica
 from cfrc.handoff.tools import ToolError
 
 VERSION, SUITE = "v1.2.2", "banking"

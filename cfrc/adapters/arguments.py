@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from cfrc.adapters.runs import TaskRun
 from cfrc.adapters.sources import Place, Places, Support, allows, exempt, mentions
-from cfrc.handoff.arguments import sourced
-from cfrc.handoff.leaves import Leaf, leaves, project
-from cfrc.handoff.made import Made
+from cfrc.handoff.closing.arguments import sourced
+from cfrc.handoff.closing.leaves import Leaf, leaves, project
+from cfrc.handoff.closing.made import Made
 from cfrc.model.contract import Name, Origin
 from cfrc.model.domain import Param
 from cfrc.model.expr import Expr, Lit, NodeResult, Var

@@ -19,9 +19,9 @@ from cfrc.adapters.handoffs import Case
 from cfrc.adapters.mutants import Mutant
 from cfrc.adapters.orderly import whole
 from cfrc.adapters.sources import Places
-from cfrc.handoff.expects import Rewriter
-from cfrc.handoff.history import History
-from cfrc.handoff.made import Made
+from cfrc.handoff.closing.expects import Rewriter
+from cfrc.handoff.closing.history import History
+from cfrc.handoff.closing.made import Made
 from cfrc.model.domain import Param
 from cfrc.model.evaluate import Undefined, evaluate
 from cfrc.model.expr import Expr, FluentRead, NodeResult, Var, conjuncts, walk

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cfrc.handoff.leaves import Step, project, strip
+from cfrc.handoff.closing.leaves import Step, project, strip
 from cfrc.model.canon import default_value
 from cfrc.model.contract import Contract, Name
 from cfrc.model.domain import Param, Tool

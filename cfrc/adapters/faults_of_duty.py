@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cfrc.adapters.edits import Site, edit, named, neighbours, sites, with_leaf, without
 from cfrc.adapters.mutant import NOWHERE, Mutant, View
-from cfrc.handoff.bridge import conjunction
+from cfrc.handoff.closing.bridge import conjunction
 from cfrc.model.contract import StateGoal
 from cfrc.model.expr import Expr, Lit, Var, conjuncts, walk
 from cfrc.model.graph import Call, Terminal

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cfrc.adapters.edits import add, build_call, named, sites, with_leaf
 from cfrc.adapters.mutant import NOWHERE, Mutant, View
-from cfrc.handoff.history import plain
+from cfrc.handoff.closing.history import plain
 from cfrc.model.contract import EffectGoal
 from cfrc.model.expr import Expr, Lit
 from cfrc.model.graph import Call

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from cfrc.adapters.arguments import Arguments, Use
 from cfrc.adapters.sources import Place, exempt
-from cfrc.handoff.bridge import conjunction
-from cfrc.handoff.history import History, plain
-from cfrc.handoff.leaves import Step, leaves, path_of, project, strip
-from cfrc.handoff.made import Made
+from cfrc.handoff.closing.bridge import conjunction
+from cfrc.handoff.closing.history import History, plain
+from cfrc.handoff.closing.leaves import Step, leaves, path_of, project, strip
+from cfrc.handoff.closing.made import Made
 from cfrc.model.contract import EffectGoal, Licence, Obligation, StateGoal
 from cfrc.model.expr import Apply, Build, Expr, FluentRead, Index, Lit, Var, walk
 from cfrc.model.types import BOOL, STRING, TEXT, BagOf, Enum, Id, ListOf, MapOf, Optional, RecordOf, Type

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from cfrc.adapters.arguments import Arguments
 from cfrc.adapters.goals import Exists, Goals, Owed
-from cfrc.handoff.history import Deed, History
-from cfrc.handoff.made import Made
+from cfrc.handoff.closing.history import Deed, History
+from cfrc.handoff.closing.made import Made
 from cfrc.model.contract import EffectGoal, Licence, Obligation
 from cfrc.model.domain import FluentClause
 from cfrc.model.expr import Expr, Lit, Var, walk

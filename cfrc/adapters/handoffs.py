@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from cfrc.adapters.arguments import Arguments, Use
 from cfrc.adapters.goals import Goals, Owed
 from cfrc.adapters.runs import TaskRun
-from cfrc.handoff.bridge import Bridge, Expectation
-from cfrc.handoff.expects import Rewriter
-from cfrc.handoff.history import History, plain
-from cfrc.handoff.made import Made
-from cfrc.handoff.order import Footprints
+from cfrc.handoff.closing.bridge import Bridge, Expectation
+from cfrc.handoff.closing.expects import Rewriter
+from cfrc.handoff.closing.history import History, plain
+from cfrc.handoff.closing.made import Made
+from cfrc.handoff.closing.order import Footprints
 from cfrc.model.contract import Contract, Fact, KeptEffect, Limit, Origin
 from cfrc.model.domain import Domain
 from cfrc.model.expr import conjuncts

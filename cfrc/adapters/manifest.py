@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cfrc.adapters.transcripts import read_transcript
-from cfrc.handoff.trials import Trial
+from cfrc.handoff.auditing.trials import Trial
 from cfrc.lang.diagnostics import Diagnostic, SpecError, did_you_mean, quoted
 from cfrc.lang.files import read_source
 from cfrc.lang.jsonread import Json, JsonProblem, read_json_values

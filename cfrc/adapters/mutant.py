@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from cfrc.adapters.handoffs import Case
-from cfrc.handoff.history import truth
+from cfrc.handoff.closing.history import truth
 from cfrc.model.contract import Name
 from cfrc.model.domain import Tool
 from cfrc.model.evaluate import Env, Undefined, evaluate

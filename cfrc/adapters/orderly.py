@@ -20,10 +20,10 @@ from cfrc.adapters.ground import Ground
 from cfrc.adapters.handoffs import Case, Gap, Handoff
 from cfrc.adapters.runs import TaskRun
 from cfrc.adapters.sources import mentions
-from cfrc.handoff.history import History, truth
-from cfrc.handoff.made import Made
-from cfrc.handoff.pinned import Pinned, fixed
-from cfrc.handoff.tracing import Tracer, equals, holds, own, reads_result
+from cfrc.handoff.closing.history import History, truth
+from cfrc.handoff.closing.made import Made
+from cfrc.handoff.closing.pinned import Pinned, fixed
+from cfrc.handoff.closing.tracing import Tracer, equals, holds, own, reads_result
 from cfrc.model.contract import EffectGoal, Fact, KeptEffect, Name, Origin
 from cfrc.model.domain import Domain
 from cfrc.model.expr import Apply, Expr, FluentRead, conjuncts

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from cfrc.handoff.made import Made
+from cfrc.handoff.closing.made import Made
 from cfrc.lang.jsonread import Json, JsonProblem, read_json
 from cfrc.lang.jsonvalues import Mismatch, from_json
 from cfrc.model.domain import Domain

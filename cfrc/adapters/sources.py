@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import Literal
 
 from cfrc.adapters.runs import TaskRun
-from cfrc.handoff.leaves import Leaf, echoes, leaves
-from cfrc.handoff.made import Made
-from cfrc.handoff.sources import exempt
+from cfrc.handoff.closing.leaves import Leaf, echoes, leaves
+from cfrc.handoff.closing.made import Made
+from cfrc.handoff.closing.sources import exempt
 from cfrc.model import provenance
 from cfrc.model.canon import canonical
 from cfrc.model.contract import Origin

@@ -18,7 +18,7 @@ from cfrc.cli.output import write_stream
 if TYPE_CHECKING:
     from datetime import date
 
-    from cfrc.handoff.trials import Trial
+    from cfrc.handoff.auditing.trials import Trial
     from cfrc.report.audit import Prices
 
 _COUNTERS = {"in": ("input_tokens", "prompt_tokens"), "out": ("output_tokens", "completion_tokens")}
@@ -48,8 +48,8 @@ def command(
     Exits 0 when there is no lapse, 1 when there is one, 2 on bad input.
     """
     from cfrc.cli.inputs import complain
-    from cfrc.handoff.audit import audit
-    from cfrc.handoff.journal import JournalError
+    from cfrc.handoff.auditing.audit import audit
+    from cfrc.handoff.running.journal import JournalError
     from cfrc.lang.diagnostics import Diagnostic, SpecError
     from cfrc.report.audit import audit_json, render_audit
     from cfrc.report.json import dumps
@@ -76,7 +76,7 @@ def _trials(runs: tuple[str, ...], roots: tuple[str, ...]) -> list[Trial]:
     """The trials of all arguments, each with its own name. Raises :class:`SpecError`."""
     from cfrc.adapters.manifest import distinct, is_journal, read_manifest
     from cfrc.cli.inputs import STDIN, once, source_of
-    from cfrc.handoff.trials import Trial
+    from cfrc.handoff.auditing.trials import Trial
 
     once(runs)
     found: list[Trial] = []

@@ -14,8 +14,8 @@ from cfrc.cli.exits import Exit
 from cfrc.cli.options import Output, output_options, root_option
 
 if TYPE_CHECKING:
-    from cfrc.handoff.close import Closed
-    from cfrc.handoff.replica import Replica
+    from cfrc.handoff.closing.close import Closed
+    from cfrc.handoff.closing.replica import Replica
     from cfrc.model.contract import Contract
 
 
@@ -52,8 +52,8 @@ def command(
     repaired; reads that nothing needs are left out. Exit code 1: something is reported that admission may refuse.
     """
     from cfrc.cli.inputs import complain, once, source_of
-    from cfrc.handoff.close import close
-    from cfrc.handoff.lines import read_calls
+    from cfrc.handoff.closing.close import close
+    from cfrc.handoff.closing.lines import read_calls
     from cfrc.lang.diagnostics import SpecError
     from cfrc.lang.load import load_contract
 
@@ -74,8 +74,8 @@ def command(
 def _replica(place: str, contract: Contract, seed: int) -> Replica:
     from importlib import import_module
 
-    from cfrc.handoff.replica import Replica
-    from cfrc.handoff.simulated import SimulatedReplica
+    from cfrc.handoff.closing.replica import Replica
+    from cfrc.handoff.closing.simulated import SimulatedReplica
 
     if place == "simulated":
         return SimulatedReplica(contract, seed)

@@ -15,8 +15,8 @@ from cfrc.cli.options import Output, output_options, root_option
 if TYPE_CHECKING:
     from datetime import date
 
-    from cfrc.handoff.constructor import Endpoint, Said
-    from cfrc.handoff.freeze import Frozen
+    from cfrc.handoff.freezing.constructor import Endpoint, Said
+    from cfrc.handoff.freezing.freeze import Frozen
     from cfrc.lang.diagnostics import Diagnostic
     from cfrc.model.contract import Contract
     from cfrc.model.domain import Domain
@@ -97,7 +97,7 @@ def _record(
     roots: Sequence[str],
 ) -> tuple[Ledger, tuple[Said, ...], str, list[Diagnostic]]:
     """One ledger of all records, what the user said, the first message, and notes."""
-    from cfrc.handoff.typing import ledger_of, said_in
+    from cfrc.handoff.freezing.typing import ledger_of, said_in
     from cfrc.model.contract import Contract
     from cfrc.model.ledger import Ledger
 
@@ -159,7 +159,7 @@ def _notes(transcript: Transcript) -> list[Diagnostic]:
 def _frozen(
     before: Contract | Domain, ledger: Ledger, said: tuple[Said, ...], options: dict[str, Any], source: Source
 ) -> Frozen:
-    from cfrc.handoff.freeze import freeze
+    from cfrc.handoff.freezing.freeze import freeze
     from cfrc.model.contract import Contract
 
     name = options["name"]
@@ -189,7 +189,7 @@ def _moment(text: str | None) -> date | None:
 
 
 def _constructor(options: dict[str, Any]) -> Endpoint | None:
-    from cfrc.handoff.constructor import Endpoint
+    from cfrc.handoff.freezing.constructor import Endpoint
 
     if options["constructor"] is None:
         return None

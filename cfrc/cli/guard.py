@@ -17,8 +17,8 @@ from cfrc.cli.output import wants_color, write_stream
 from cfrc.model.graph import Call
 
 if TYPE_CHECKING:
-    from cfrc.handoff.guarded import GuardedRun
-    from cfrc.handoff.proxy import Settings, Upstream
+    from cfrc.handoff.guarding.guarded import GuardedRun
+    from cfrc.handoff.guarding.proxy import Settings, Upstream
     from cfrc.model.contract import Contract
     from cfrc.model.graph import Proposal
     from cfrc.model.verdict import Verdict
@@ -129,8 +129,8 @@ def _guard(plan: Plan, server: tuple[str, ...], options: Options) -> Exit:
 
     from cfrc.adapters.interfaces.names import spelled
     from cfrc.cli.run import head_of
+    from cfrc.handoff.guarding.proxy import Settings
     from cfrc.handoff.mcp_tools import Unreachable
-    from cfrc.handoff.proxy import Settings
 
     where: object = options["url"]
     if where is None:
@@ -155,7 +155,7 @@ def _guard(plan: Plan, server: tuple[str, ...], options: Options) -> Exit:
 async def _session(
     plan: Plan, where: object, settings: Settings, options: Options, head: Callable[[], str | None] | None
 ) -> Exit:
-    from cfrc.handoff.proxy import Proxy, connected, serve
+    from cfrc.handoff.guarding.proxy import Proxy, connected, serve
 
     async with connected(where, settings) as upstream:
         # Everything that may go wrong is caught inside: the connection's own task group would wrap it.
@@ -174,10 +174,10 @@ async def _opened(
 ) -> GuardedRun | Exit:
     """The run, or the exit code of a guard that does not start; why is on standard error."""
     from cfrc.cli.inputs import complain
-    from cfrc.handoff.guarded import GuardedRun
-    from cfrc.handoff.journal import JournalError
+    from cfrc.handoff.guarding.guarded import GuardedRun
     from cfrc.handoff.mcp_tools import Unreachable
-    from cfrc.handoff.run import interface_digest
+    from cfrc.handoff.running.journal import JournalError
+    from cfrc.handoff.running.run import interface_digest
     from cfrc.lang.diagnostics import SpecError
 
     contract, proposal, verdict = plan

@@ -21,8 +21,8 @@ def command(journal: str, head: str | None, out: Output) -> Exit:
     Exits 0 when each comes out the same and no record was touched, 1 when not, 2 when the file cannot be read.
     """
     from cfrc.cli.inputs import complain
-    from cfrc.handoff.journal import JournalError
-    from cfrc.handoff.replay import replay
+    from cfrc.handoff.running.journal import JournalError
+    from cfrc.handoff.running.replay import replay
     from cfrc.lang.diagnostics import Diagnostic
     from cfrc.report.json import dumps
     from cfrc.report.outcome import render_replayed, replayed_json

@@ -16,8 +16,8 @@ from cfrc.cli.options import Output, output_options, root_option
 from cfrc.cli.output import write_stream
 
 if TYPE_CHECKING:
-    from cfrc.handoff.execute import Progress, Settings
-    from cfrc.handoff.run import Outcome, Stopper
+    from cfrc.handoff.running.execute import Progress, Settings
+    from cfrc.handoff.running.run import Outcome, Stopper
 
 Seconds = click.FloatRange(min=0.0)
 
@@ -53,8 +53,8 @@ def command(files: tuple[str, ...], out: Output, **options: Any) -> Exit:
     done by live evidence, 1 when it is handed back or held.
     """
     from cfrc.cli.inputs import complain
-    from cfrc.handoff.journal import JournalError
-    from cfrc.handoff.run import Stopper
+    from cfrc.handoff.running.journal import JournalError
+    from cfrc.handoff.running.run import Stopper
     from cfrc.lang.diagnostics import Diagnostic, SpecError
 
     chosen = [n for n in ("tools", "mcp", "mcp_url") if options[n] is not None]
@@ -77,7 +77,7 @@ def command(files: tuple[str, ...], out: Output, **options: Any) -> Exit:
 
 def _execute(files: tuple[str, ...], tools: object, options: dict[str, Any], stopper: Stopper) -> Outcome:
     from cfrc.cli.inputs import once, source_of
-    from cfrc.handoff.run import run
+    from cfrc.handoff.running.run import run
     from cfrc.lang.load import load_contract, load_proposal
 
     once(files)
@@ -91,7 +91,7 @@ def _execute(files: tuple[str, ...], tools: object, options: dict[str, Any], sto
 
 
 def _settings(options: dict[str, Any]) -> Settings:
-    from cfrc.handoff.execute import Settings
+    from cfrc.handoff.running.execute import Settings
 
     interval = options["interval"]
     return Settings(
@@ -109,7 +109,7 @@ def head_of(path: str, roots: tuple[str, ...]) -> Callable[[], str | None]:
     """Where the ledger in a file ends, whenever it is asked. A file without its one ledger is a usage error."""
 
     def found() -> str | None:
-        from cfrc.handoff.heads import heads
+        from cfrc.handoff.freezing.heads import heads
         from cfrc.lang.load import load
 
         ledgers = list(load(path, roots=roots).ledgers.values())

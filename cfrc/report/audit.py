@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from cfrc.codes import explanations
-from cfrc.handoff.audit import Audit, rate
-from cfrc.handoff.rates import Rate
-from cfrc.handoff.trials import Judgement
+from cfrc.handoff.auditing.audit import Audit, rate
+from cfrc.handoff.auditing.rates import Rate
+from cfrc.handoff.auditing.trials import Judgement
 from cfrc.report.escape import clip
 from cfrc.report.json import VERSION, Json
 from cfrc.report.pieces import Line, paint, prose

@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 from cfrc.codes import full
-from cfrc.handoff.freeze import Frozen
-from cfrc.handoff.replay import Replayed
-from cfrc.handoff.run import Outcome
+from cfrc.handoff.freezing.freeze import Frozen
+from cfrc.handoff.running.replay import Replayed
+from cfrc.handoff.running.run import Outcome
 from cfrc.model.ledger import Receipt
 from cfrc.model.verdict import Finding
 from cfrc.report.json import VERSION, Json, finding_json, value_json, verdict_json

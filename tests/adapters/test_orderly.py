@@ -12,7 +12,7 @@ from cfrc.adapters.orderly import whole
 from cfrc.adapters.runs import TaskRun, read_runs
 from cfrc.adapters.sweep import Report, sweep
 from cfrc.adapters.text import contract_text, proposal_text
-from cfrc.handoff.history import History, truth
+from cfrc.handoff.closing.history import History, truth
 from cfrc.lang.files import read_source
 from cfrc.lang.load import load
 from cfrc.model.domain import Domain

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from cfrc.handoff.author import Planned
-from cfrc.handoff.close import close
-from cfrc.handoff.freeze import freeze
-from cfrc.handoff.replica import CopyReplica
-from cfrc.handoff.run import Outcome, run
+from cfrc.handoff.closing.author import Planned
+from cfrc.handoff.closing.close import close
+from cfrc.handoff.closing.replica import CopyReplica
+from cfrc.handoff.freezing.freeze import freeze
+from cfrc.handoff.running.run import Outcome, run
 from cfrc.handoff.tools import ToolError
 from cfrc.lang.load import load
 from cfrc.model.ledger import Ledger, Receipt

@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 
 import cfrc
-from cfrc.handoff.execute import Settings
+from cfrc.handoff.running.execute import Settings
 from tests.cli.run import Ran, run
 from tests.handoff.shop import TEXT, Shop, case
 

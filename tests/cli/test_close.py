@@ -71,7 +71,7 @@ def test_what_is_no_replica_is_exit_2(calls: Path, place: str) -> None:
 
 def test_a_replica_of_ones_own(calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_mail.py").write_text(
-        "from cfrc.handoff.replica import CopyReplica\n"
+        "from cfrc.handoff.closing.replica import CopyReplica\n"
         "def make():\n"
         "    tools = {'get_invoice': lambda env, invoice: {'invoice': invoice, 'amount': 1, 'status': 'paid',\n"
         "                                                  'payer': 'ap@acme.test'},\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cfrc
-from cfrc.handoff.freeze import freeze
+from cfrc.handoff.freezing.freeze import freeze
 from tests.cli.run import run, run_process
 
 DOMAIN = """\

@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cfrc.handoff.freeze import reload
+from cfrc.handoff.freezing.freeze import reload
 from cfrc.lang.diagnostics import SpecError
 from cfrc.lang.textforms import contract_to_text
 from cfrc.model.contract import Approval, Contract, Origin

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +16,20 @@ from hypothesis import strategies as st
 
 import cfrc
 from cfrc.adapters.transcripts import read_transcript
-from cfrc.handoff import audit as audits
-from cfrc.handoff.audit import Audit, audit, rate
-from cfrc.handoff.execute import Settings
-from cfrc.handoff.journal import JournalError
-from cfrc.handoff.rates import Rate
-from cfrc.handoff.run import Outcome, run
-from cfrc.handoff.trials import Judgement, Trial
+from cfrc.handoff.auditing import audit as audits
+from cfrc.handoff.auditing.audit import Audit, audit, rate
+from cfrc.handoff.auditing.rates import Rate
+from cfrc.handoff.auditing.trials import Judgement, Trial
+from cfrc.handoff.running.execute import Settings
+from cfrc.handoff.running.journal import _SEED, JournalError, _next, json_text
+from cfrc.handoff.running.run import Outcome, run
 from cfrc.model.contract import Contract, KeptEffect
 from cfrc.model.graph import Proposal
 from cfrc.model.transcript import Transcript
 from cfrc.model.verdict import Finding, Status, Verdict
 from cfrc.source import Source
 from tests.handoff.shop import TEXT, Shop, case
+from tests.handoff.test_guarded import ORDER, call, opened
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -113,6 +117,23 @@ def test_a_journal_alone_is_judged_by_its_own_contract(tmp_path: Path) -> None:
     assert not found.grounded and not found.followed
 
 
+def test_the_journal_of_a_guard_is_one_too(tmp_path: Path) -> None:
+    guarded = opened(tmp_path)
+    for tool, arguments in ORDER:
+        call(guarded, tool, arguments)
+    guarded.close()
+    found = of(tmp_path)
+    assert not lapses(found) and found.outcomes == {"done": 1} and found.ungrounded == Rate(0, 1)
+
+
+def test_a_run_that_did_not_end_is_counted_as_such(tmp_path: Path) -> None:
+    guarded = opened(tmp_path)
+    call(guarded, *ORDER[0])
+    guarded.close()
+    found = of(tmp_path)
+    assert not lapses(found) and found.outcomes == {"unfinished": 1} and found.ungrounded == Rate(0, 0)
+
+
 def test_a_touched_journal_does_not_replay(tmp_path: Path) -> None:
     go(tmp_path)
     with sqlite3.connect(tmp_path / "journal") as db:
@@ -120,6 +141,40 @@ def test_a_touched_journal_does_not_replay(tmp_path: Path) -> None:
     found = of(tmp_path, contract=CONTRACT, reference=CONTRACT)
     assert lapses(found) == [("replays", "journal")]
     assert not found.supported and not found.outcomes and len(found.recovered) == 4
+
+
+def forge(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Another opening, with valid hashes all the way."""
+    with sqlite3.connect(path) as db:
+        bodies = [body for (body,) in db.execute("select body from entries order by seq")]
+        first = json.loads(bodies[0], parse_float=Decimal)
+        first["contract"]["digest"] = ""
+        change(first)
+        head = _SEED
+        for number, body in enumerate([json_text(first), *bodies[1:]]):
+            head = _next(head, body)
+            db.execute("update entries set body = ?, hash = ? where seq = ?", (body, head, number))
+
+
+@pytest.mark.parametrize("what", ["polls", "covers", "faults", "args", "tool"])
+@pytest.mark.parametrize("value", [None, "x", 3, {}])
+def test_a_forged_journal_is_a_lapse_and_no_crash(tmp_path: Path, what: str, value: object) -> None:
+    go(tmp_path)
+    same = False
+
+    def change(first: dict[str, Any]) -> None:
+        nonlocal same
+        node = first["proposal"]["nodes"][-2]
+        same = node[what] == value
+        node[what] = value
+
+    forge(tmp_path / "journal", change)
+    told = words("order O1")
+    found = of(tmp_path, reference=CONTRACT, transcripts=(told,))
+    assert same or what in ("polls", "faults") or lapses(found)
+    assert "replays" in found.rows() and found.trials == 1
+    found = of(tmp_path, contract=CONTRACT)  # the digest was blanked, too
+    assert lapses(found)
 
 
 def test_a_journal_that_cannot_be_read_is_bad_input(tmp_path: Path) -> None:
@@ -140,7 +195,7 @@ def test_a_plan_that_slipped_past_admission_is_found_twice(tmp_path: Path, monke
             return {"label": "label-1"}
 
     contract, proposal = case(TEXT.replace("slip: c.slip", 'slip: "slip-9"'))
-    monkeypatch.setattr("cfrc.handoff.run._admit", admitted)
+    monkeypatch.setattr("cfrc.handoff.running.run._admit", admitted)
     assert go(tmp_path, Careless(tmp_path / "world"), contract, proposal).kind == "done"
     found = of(tmp_path)
     assert [row for row, _ in found.lapses() or ()] == ["writes", "admissions"]
@@ -182,7 +237,7 @@ def test_an_echo_is_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "k = stock(order: order)", 'k = slips(slip: "slip-9")'
     )
     contract, proposal = case(bent.replace("slip: c.slip", "slip: k.slip"))
-    monkeypatch.setattr("cfrc.handoff.run._admit", admitted)
+    monkeypatch.setattr("cfrc.handoff.running.run._admit", admitted)
     assert go(tmp_path, Echoing(tmp_path / "world"), contract, proposal).kind == "done"
     found = of(tmp_path)
     assert [j.why for j in found.supported if not j.good] == ["nothing supports `slip`"]

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import cfrc
-from cfrc.handoff.execute import Settings
-from cfrc.handoff.journal import JournalError
-from cfrc.handoff.replay import replay
-from cfrc.handoff.run import Outcome, run
+from cfrc.handoff.running.execute import Settings
+from cfrc.handoff.running.journal import JournalError
+from cfrc.handoff.running.replay import replay
+from cfrc.handoff.running.run import Outcome, run
 from cfrc.handoff.tools import Answer
 from cfrc.model.domain import Domain
 from cfrc.model.graph import without

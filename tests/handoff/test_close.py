@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from cfrc.handoff.author import Desk, Planned
-from cfrc.handoff.close import Closed, close
-from cfrc.handoff.replica import CopyReplica
-from cfrc.handoff.simulated import SimulatedReplica
+from cfrc.handoff.closing.author import Desk, Planned
+from cfrc.handoff.closing.close import Closed, close
+from cfrc.handoff.closing.replica import CopyReplica
+from cfrc.handoff.closing.simulated import SimulatedReplica
 from cfrc.handoff.tools import Answer, ToolError
 from cfrc.handoff.wire import outgoing
 from cfrc.lang.jsonforms.write import source_to_json

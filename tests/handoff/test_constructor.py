@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import cfrc
-from cfrc.handoff.constructor import MOST_BYTES, ConstructorError, Endpoint, Question, Said
-from cfrc.handoff.freeze import Frozen, freeze
+from cfrc.handoff.freezing.constructor import MOST_BYTES, ConstructorError, Endpoint, Question, Said
+from cfrc.handoff.freezing.freeze import Frozen, freeze
 from cfrc.source import Source
 
 pytest.importorskip("httpx", reason="the extra `constructor` is not installed")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfrc.handoff.dump import Unreadable, dump, undump
+from cfrc.handoff.running.dump import Unreadable, dump, undump
 from cfrc.lang.diagnostics import SpecError
 from cfrc.lang.jsonforms.digests import contract_digest
 from cfrc.lang.load import load

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import cfrc
-from cfrc.handoff.freeze import Frozen, freeze
+from cfrc.handoff.freezing.freeze import Frozen, freeze
 from cfrc.model.check import Spec
 from cfrc.model.contract import Contract
 from cfrc.model.footprint import WILD

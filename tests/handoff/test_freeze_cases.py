@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cfrc
-from cfrc.handoff.freeze import Frozen, freeze
+from cfrc.handoff.freezing.freeze import Frozen, freeze
 from cfrc.lang.load import load, load_proposal
 from cfrc.model.contract import Contract
 from cfrc.model.verdict import Status

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cfrc.handoff.freeze import Frozen, freeze
+from cfrc.handoff.freezing.freeze import Frozen, freeze
 from cfrc.model.contract import Contract
 from cfrc.model.ledger import Choice, Ledger, Receipt
 from cfrc.verify import audit_contract

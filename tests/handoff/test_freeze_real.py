@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import cfrc
-from cfrc.handoff.freeze import freeze, reload
-from cfrc.handoff.typing import ledger_of
+from cfrc.handoff.freezing.freeze import freeze, reload
+from cfrc.handoff.freezing.typing import ledger_of
 from cfrc.lang.load import load
 from cfrc.model.domain import Domain
 from cfrc.model.ledger import Choice

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cfrc.handoff.guarded import GuardedRun
-from cfrc.handoff.journal import JournalError
-from cfrc.handoff.monitor import Allowed, Monitor, NotAdmitted, Refusal
-from cfrc.handoff.replay import replay
+from cfrc.handoff.guarding.guarded import GuardedRun
+from cfrc.handoff.guarding.monitor import Allowed, Monitor, NotAdmitted, Refusal
+from cfrc.handoff.running.journal import JournalError
+from cfrc.handoff.running.replay import replay
 from cfrc.handoff.tools import Answer
 from cfrc.lang.load import load, load_contract, load_proposal
 from cfrc.model.verdict import Status

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cfrc.handoff.execute import Settings
-from cfrc.handoff.journal import JournalError
-from cfrc.handoff.replay import replay
-from cfrc.handoff.run import Outcome, run
+from cfrc.handoff.running.execute import Settings
+from cfrc.handoff.running.journal import JournalError
+from cfrc.handoff.running.replay import replay
+from cfrc.handoff.running.run import Outcome, run
 from tests.handoff.shop import ONCE, Shop, case
 
 CONTRACT, PROPOSAL = case()

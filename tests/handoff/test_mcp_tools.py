@@ -13,9 +13,9 @@ import pytest
 
 pytest.importorskip("mcp")
 
-from cfrc.handoff.execute import Settings
 from cfrc.handoff.mcp_tools import McpTools, Unreachable
-from cfrc.handoff.run import run
+from cfrc.handoff.running.execute import Settings
+from cfrc.handoff.running.run import run
 from tests.handoff.shop import Shop, case
 
 SERVER = Path(__file__).with_name("server.py")

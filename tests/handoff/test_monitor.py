@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cfrc.handoff.live import Live
-from cfrc.handoff.monitor import Allowed, Monitor, NotAdmitted, Refusal
-from cfrc.handoff.session import Session
+from cfrc.handoff.guarding.monitor import Allowed, Monitor, NotAdmitted, Refusal
+from cfrc.handoff.running.live import Live
+from cfrc.handoff.running.session import Session
 from cfrc.handoff.tools import Answer
 from cfrc.lang.jsonvalues import to_json
 from cfrc.lang.load import load

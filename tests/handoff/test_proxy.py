@@ -26,12 +26,12 @@ from mcp.server import Server
 from cfrc.adapters.interfaces.digests import lines
 from cfrc.adapters.interfaces.names import spelled
 from cfrc.adapters.interfaces.read import read_interface
-from cfrc.handoff.guarded import GuardedRun
+from cfrc.handoff.guarding.guarded import GuardedRun
+from cfrc.handoff.guarding.proxy import Proxy, Settings, connected
 from cfrc.handoff.mcp_tools import McpTools
-from cfrc.handoff.proxy import Proxy, Settings, connected
-from cfrc.handoff.replay import replay
-from cfrc.handoff.run import Outcome
-from cfrc.handoff.run import run as execute
+from cfrc.handoff.running.replay import replay
+from cfrc.handoff.running.run import Outcome
+from cfrc.handoff.running.run import run as execute
 from cfrc.lang.load import load, load_contract
 from cfrc.source import Source
 from tests.handoff.guarded_server import shop

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from cfrc.handoff.execute import Settings
-from cfrc.handoff.heads import heads
-from cfrc.handoff.journal import Journal, JournalError
-from cfrc.handoff.lease import FileLease
-from cfrc.handoff.replay import replay
-from cfrc.handoff.run import Outcome, Stopper, interface_of, resume, run
+from cfrc.handoff.freezing.heads import heads
+from cfrc.handoff.running.execute import Settings
+from cfrc.handoff.running.journal import Journal, JournalError
+from cfrc.handoff.running.lease import FileLease
+from cfrc.handoff.running.replay import replay
+from cfrc.handoff.running.run import Outcome, Stopper, interface_of, resume, run
 from cfrc.handoff.tools import Answer, PythonTools, ToolError
 from cfrc.model.ledger import Ledger, Receipt
 from cfrc.model.transcript import JSON

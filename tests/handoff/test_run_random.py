@@ -13,9 +13,9 @@ from random import Random
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cfrc.handoff.session import Session
+from cfrc.handoff.running.session import Session
+from cfrc.handoff.running.wishes import Wish
 from cfrc.handoff.tools import Answer
-from cfrc.handoff.wishes import Wish
 from cfrc.lang.jsonvalues import Mismatch, to_json
 from cfrc.model.contract import Contract
 from cfrc.model.graph import Proposal

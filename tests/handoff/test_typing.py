@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import cfrc
-from cfrc.handoff.freeze import freeze
-from cfrc.handoff.prose import find_token, find_value
-from cfrc.handoff.typing import ledger_of, said_in
+from cfrc.handoff.freezing.freeze import freeze
+from cfrc.handoff.freezing.prose import find_token, find_value
+from cfrc.handoff.freezing.typing import ledger_of, said_in
 from cfrc.model.ledger import Choice, Receipt
 from cfrc.model.transcript import Accepted, Approved, Attempt, Event, Message, Transcript
 from cfrc.model.types import DATE, DECIMAL, Id

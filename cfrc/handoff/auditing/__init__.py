@@ -1,0 +1,1 @@
+"""Turns recorded handoffs into counts with exact bounds: what was grounded, recovered, refused, held, reproduced."""

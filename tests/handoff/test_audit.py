@@ -34,6 +34,7 @@ from tests.handoff.test_guarded import ORDER, call, opened
 stats = pytest.importorskip("scipy.stats")
 
 CONTRACT, PROPOSAL = case()
+INVOICE = Path(__file__).parents[2] / "examples" / "invoice"
 FAST = Settings(interval=lambda poll: 0.0)
 
 
@@ -296,6 +297,23 @@ def test_a_binding_from_a_receipt_is_what_it_returned() -> None:
         told = read_transcript([call | {"result": {"order": order, "price": 1}}], "receipts")
         found = audit([Trial("one", contract, transcripts=(told,))])
         assert [j.good for j in found.grounded] == [good]
+
+
+def test_an_accepted_value_need_not_be_said() -> None:
+    event = {"type": "accepted", "name": "order", "value": "O1", "turn": 1}
+    hello = {"type": "message", "role": "user", "text": "hello"}
+    for value, good in (("O1", True), ("O2", False)):
+        told = read_transcript([hello, event | {"value": value}], "receipts")
+        found = audit([Trial("one", CONTRACT, transcripts=(told,))])
+        assert [j.good for j in found.grounded] == [good]
+
+
+def test_what_freeze_writes_is_grounded() -> None:
+    task = cfrc.load(INVOICE / "task.cfrc").contracts["task"]
+    record = read_transcript(INVOICE / "record.jsonl")
+    frozen = cfrc.freeze(task, cfrc.ledger_of(task.domain, record)[0])
+    found = audit([Trial("one", frozen.contract, reference=frozen.contract, transcripts=(record,))])
+    assert not lapses(found) and rate(found.grounded) == Rate(1, 1) and rate(found.recovered) == Rate(2, 2)
 
 
 def less(*names: str, contract: Contract = CONTRACT) -> Contract:

@@ -69,12 +69,12 @@ def _missing(run: Run, coverage: Coverage, o: Obligation, node: str, chosen: Map
     """Says why an obligation is not discharged."""
     state = [g for g in o.goals if isinstance(g, StateGoal)]
     if o.choice == "one" and coverage.alternatives(o, chosen) > 1:
-        run.report("COV005", node, obligation=o.name, failing=" or ".join(show_goal(g) for g in o.goals))
+        run.report("COV005", node, obligation=o.name, failing=show_owed(o))
     elif o.choice == "all" and state:
         failing = _false(run, state[0].condition) if not o.exists else state[0].condition
         run.report("COV004", node, obligation=o.name, failing=show_expr(failing))
     else:
-        run.report("COV001", node, obligation=o.name, failing=" or ".join(show_goal(g) for g in o.goals))
+        run.report("COV001", node, obligation=o.name, failing=show_owed(o))
 
 
 def _false(run: Run, condition: Expr) -> Expr:
@@ -86,6 +86,11 @@ def _false(run: Run, condition: Expr) -> Expr:
         except Undefined:
             return c
     return condition
+
+
+def show_owed(o: Obligation) -> str:
+    """What an obligation asks for, with its alternatives."""
+    return " or ".join(show_goal(g) for g in o.goals)
 
 
 def show_goal(goal: EffectGoal | StateGoal) -> str:

@@ -46,7 +46,8 @@ class Difference:
 class Step:
     """One step of a counterexample's run: the node, its outcome, its concrete arguments and its receipt's result.
 
-    ``relevant`` says whether the values matter: a counterexample is minimized and the rest is marked.
+    ``relevant`` is false when no other answer that was tried (values that the case mentions, large numbers, each member
+    of an enum) makes the run go right.
     ``outcome``: ``ok``, ``failed``, ``skipped``, ``poll``.
     """
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from cfrc.model.contract import Obligation
 from cfrc.model.expr import Expr
 from cfrc.model.graph import Kind
 from cfrc.source import Span
@@ -38,6 +39,8 @@ class Condition:
     clauses: tuple[tuple[str, Span], ...] = ()
     failing: Expr | None = None
     others: tuple[str, ...] = ()
+    together: tuple[Obligation, ...] = ()
+    """The obligations that one assignment has to serve, where the condition is about that."""
     undecidable: str | None = None
     exact: Callable[[], Term] | None = None
     """Where ``bad`` is weaker than the truth (fewer ways out are considered, so that it may hold more often): the exact

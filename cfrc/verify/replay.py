@@ -45,13 +45,15 @@ def same(condition: Condition, v: Violation) -> bool:
     if v.code != condition.code:
         return False
     if v.obligation is not None and condition.obligation is not None and v.obligation != condition.obligation:
-        return v.code == "COV001"  # a joint assignment may be reported at another obligation of the group
+        # a joint assignment may fail at another obligation of the group; what is open elsewhere is another finding
+        return v.obligation in (o.name for o in condition.together)
     pair = {v.node, *v.others}
     return v.node is None or condition.node is None or v.node == condition.node or condition.node in pair
 
 
-def story(paths: Paths, condition: Condition, found: Confirmed, idle: set[str]) -> Counterexample:
-    """The replayed run as data for a reviewer."""
+def story(paths: Paths, condition: Condition, found: Confirmed, idle: set[int]) -> Counterexample:
+    """The replayed run as data for a reviewer; ``idle`` are the events whose answers do not matter."""
+    from cfrc.model.closing import show_owed
     from cfrc.model.show import show_expr
 
     tools = {n.id: n.tool for n in paths.proposal.nodes if hasattr(n, "tool")}
@@ -62,9 +64,9 @@ def story(paths: Paths, condition: Condition, found: Confirmed, idle: set[str]) 
             WORDS[e.outcome],
             found.trace.args.get(e.node, ()),
             e.result,
-            e.node not in idle,
+            i not in idle,
         )
-        for e in found.scenario.events
+        for i, e in enumerate(found.scenario.events)
     ]
     branch = []
     for run in paths.runs:
@@ -76,6 +78,8 @@ def story(paths: Paths, condition: Condition, found: Confirmed, idle: set[str]) 
         what = (v.failing or condition.code).removeprefix("within ")
         difference = (Difference(what, v.before or "", v.after or ""),)
     failing = v.failing or (show_expr(condition.failing) if condition.failing is not None else None)
+    if condition.together:
+        failing = " and ".join(show_owed(o) for o in condition.together)
     return Counterexample(
         order=tuple(steps),
         step=condition.node,

@@ -7,20 +7,19 @@ for one counterexample and for all of an admission.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
-from itertools import islice
 
 from cfrc.model import types as ty
-from cfrc.model.canon import default_value
-from cfrc.model.scenario import Event
-from cfrc.model.values import Record, Value, record
+from cfrc.model.matching import collect
+from cfrc.model.scenario import Event, Scenario, Trace
+from cfrc.model.values import Value
 from cfrc.verify.condition import Condition
+from cfrc.verify.matters import Path, Pool, agreeing, answers, get, mentioned, parts, places, put
 from cfrc.verify.paths import Paths
 from cfrc.verify.replay import Confirmed, confirm, same
-from cfrc.verify.shapes import leaves
+from cfrc.verify.runs import Run
 from cfrc.verify.terms import Term
 
 SHRINK_STEPS = 200
@@ -32,8 +31,8 @@ SHRINK_EVENTS = 10_000
 ALL_EVENTS = 60_000
 """Events that the replays of one admission may have together; what is found after that is shown as it is."""
 
-MOST_VARIATIONS = 24
-"""Other values of one receipt that are tried to see whether it matters."""
+MOST_ANSWERS = 150
+"""Other answers of one call that are tried to see whether it matters; with more than these it counts as if it did."""
 
 
 class Shrinker:
@@ -44,8 +43,8 @@ class Shrinker:
         self.today = today
         self._left = ALL_EVENTS
 
-    def shrink(self, condition: Condition, found: Confirmed) -> tuple[Confirmed, set[str]]:
-        """A smaller run that still goes wrong the same way, and the nodes whose values do not matter."""
+    def shrink(self, condition: Condition, found: Confirmed) -> tuple[Confirmed, set[int]]:
+        """A smaller run that still goes wrong the same way, and which of its events may answer what they like."""
         found = self._shorter(condition, found) if condition.step is not None else found
         found = self._plainest(condition, found)
         return found, self._idle(condition, found)
@@ -87,13 +86,13 @@ class Shrinker:
             run = self.paths.run_of(found.scenario.events[index].node)
             if run is None or run.tool is None or found.scenario.events[index].outcome not in ("ok", "poll"):
                 continue
-            for path, t in list(_leaves(run.tool.result, ())):
+            for path, t in places(run.tool.result):
                 for value in _plain_values(t):
                     event = found.scenario.events[index]
-                    changed = _put(event.result, path, value)
-                    if changed is None or budget <= 0:
+                    if budget <= 0:
                         continue
-                    if changed == event.result:
+                    changed = put(event.result, path, value)
+                    if get(event.result, path) == value:
                         break
                     budget -= 1
                     simpler = self._confirm(condition, found, _with(found, index, changed))
@@ -102,34 +101,73 @@ class Shrinker:
                         break
         return found
 
-    def _idle(self, condition: Condition, found: Confirmed) -> set[str]:
-        """The nodes whose results do not matter: at once where no formula mentions them, else tried. Those beyond the
-        budget count as if they did."""
+    def _idle(self, condition: Condition, found: Confirmed) -> set[int]:
+        """The events whose answers do not matter: at once where no formula mentions them; else where every other answer
+        that is tried goes wrong as well. What cannot be tried counts as if it mattered."""
         paths = self.paths
         budget = self._budget(found)
-        mentioned = _unknowns([condition.bad, *paths.assume(paths.everything)])
+        in_play = parts([condition.bad, *paths.assume(paths.everything)])
+        constants = sorted((t for t in in_play if t.is_const), key=lambda t: t.id)
+        pool = self._said(found)
         idle = set()
         for i, e in enumerate(found.scenario.events):
             run = paths.run_of(e.node)
-            if run is None or run.tool is None or run.result is None or e.outcome not in ("ok", "poll"):
+            if run is None or run.tool is None or e.outcome not in ("ok", "poll"):
                 continue
-            if mentioned.isdisjoint(_unknowns(leaves(paths.terms, run.result))):
-                idle.add(e.node)
-            elif budget > 0:
-                others = list(islice(variations(run.tool.result, e.result), MOST_VARIATIONS))
-                budget -= len(others)
-                if not any(self._goes_right(condition, found, i, other) for other in others):
-                    idle.add(e.node)
+            where = self._mentioned(run, in_play)
+            others = answers(where, e.result, constants, pool, min(MOST_ANSWERS, budget))
+            if others is None:
+                continue
+            budget -= len(others)
+            if all(self._goes_wrong(condition, found, i, other) for other in others):
+                idle.add(i)
         return idle
 
-    def _goes_right(self, condition: Condition, found: Confirmed, index: int, result: Value) -> bool:
-        """Whether the run would go right, or never get there, if the call at ``index`` returned this instead."""
-        events = _with(found, index, result)
-        self._left -= len(events)
-        trace = self.paths.replay(replace(found.scenario, events=tuple(events)), self.today)
+    def _mentioned(self, run: Run, in_play: set[Term]) -> list[tuple[Path, ty.Type]]:
+        """The places of the call's results, polled or final, of which some formula speaks."""
+        assert run.tool is not None
+        where: dict[Path, ty.Type] = {}
+        for shape in (run.result, run.poll_result):
+            if shape is not None:
+                where.update(mentioned(self.paths.terms, run.tool.result, shape, in_play))
+        return [*where.items()]
+
+    def _said(self, found: Confirmed) -> Pool:
+        """The values that the run mentions, by type."""
+        pool: Pool = {}
+        fluents = self.paths.contract.domain.fluents
+        for (name, args), value in found.scenario.world.items():
+            for a, (_, t) in zip(args, fluents[name].params, strict=True):
+                collect(pool, a, t)
+            collect(pool, value, fluents[name].type)
+        for e in found.scenario.events:
+            run = self.paths.run_of(e.node)
+            if run is None or run.tool is None:
+                continue
+            types = {p.name: p.type for p in run.tool.params}
+            for n, v in found.trace.args.get(e.node, ()):
+                collect(pool, v, types[n])
+            if e.outcome in ("ok", "poll"):
+                collect(pool, e.result, run.tool.result)
+        return pool
+
+    def _goes_wrong(self, condition: Condition, found: Confirmed, index: int, result: Value) -> bool:
+        """Whether the run still goes wrong if the call at ``index`` returns this instead, in a world where it may, or
+        whether there is no such world. A run that takes another course is not followed: it may go right."""
+        scenario = replace(found.scenario, events=tuple(_with(found, index, result)))
+        trace = self._replay(scenario)
+        if not trace.legal:
+            scenario = agreeing(self.paths.plan(self.today), scenario, index)
+            self._left -= index
+            trace = self._replay(scenario)
         if trace.legal:
-            return not any(same(condition, v) for v in trace.violations)
-        return trace.problem is not None and "until" in trace.problem
+            return any(same(condition, v) for v in trace.violations)
+        alone = self._replay(replace(scenario, events=scenario.events[: index + 1]))
+        return not alone.legal and "until" not in (alone.problem or "")
+
+    def _replay(self, scenario: Scenario) -> Trace:
+        self._left -= len(scenario.events)
+        return self.paths.replay(scenario, self.today)
 
 
 def _with(found: Confirmed, index: int, result: Value) -> list[Event]:
@@ -137,15 +175,6 @@ def _with(found: Confirmed, index: int, result: Value) -> list[Event]:
     events = list(found.scenario.events)
     events[index] = replace(events[index], result=result)
     return events
-
-
-def _leaves(t: ty.Type, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], ty.Type]]:
-    """The paths of the record leaves that have plain values to try."""
-    if isinstance(t, ty.RecordOf):
-        for n, f in t.fields:
-            yield from _leaves(f, (*path, n))
-    else:
-        yield path, t
 
 
 def _plain_values(t: ty.Type) -> tuple[Value, ...]:
@@ -161,50 +190,3 @@ def _plain_values(t: ty.Type) -> tuple[Value, ...]:
         case ty.Prim("decimal"):
             return (Fraction(0), Fraction(1))
     return ()
-
-
-def _put(value: Value, path: tuple[str, ...], leaf: Value) -> Value | None:
-    """The value with another leaf; ``None`` where there is no such place."""
-    if not path:
-        return leaf
-    if not isinstance(value, Record) or path[0] not in value:
-        return None
-    inner = _put(value.get(path[0]), path[1:], leaf)
-    if inner is None and len(path) > 1:
-        return None
-    return record({**dict(value.items), path[0]: inner})
-
-
-def _unknowns(terms: Iterable[Term]) -> set[Term]:
-    """The unknowns in terms and what they are made of."""
-    stack, seen = list(terms), set()
-    while stack:
-        t = stack.pop()
-        if t not in seen:
-            seen.add(t)
-            stack.extend(t.args)
-    return {t for t in seen if t.op in ("sym", "app")}
-
-
-def variations(t: ty.Type, value: Value) -> Iterator[Value]:
-    """The value with one leaf changed at a time."""
-    match t, value:
-        case ty.RecordOf(_, fields), Record():
-            for n, f in fields:
-                if n in value:
-                    for other in variations(f, value.get(n)):
-                        yield record({**dict(value.items), n: other})
-        case ty.Optional(i), _:
-            yield from [default_value(i)] if value is None else [None, *variations(i, value)]
-        case ty.Enum(_, members), _:
-            yield from (m for m in members if m != value)
-        case ty.Prim("bool"), bool():
-            yield not value
-        case ty.Prim("int" | "decimal"), int() | Fraction():
-            yield from (value + 1, value - 1, type(value)(0))
-        case ((ty.Id() | ty.Prim("text" | "string")), str()):
-            yield f"{value}-other"
-        case _:
-            plain = default_value(t)
-            if plain != value:
-                yield plain

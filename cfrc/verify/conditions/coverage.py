@@ -76,6 +76,7 @@ def _together(
     if bad is t.false:
         return None
     cond = _uncovered(paths, group[-1], terminal, bad)
+    cond.together = tuple(group)
     names = ", ".join(f"`{o.name}`" for o in group)
     cond.message = f"at `{terminal.id}` there may be no receipts for all of {names} together"
     if joint is surely:

@@ -62,7 +62,8 @@ def command(context: click.Context, /, files: tuple[str, ...], **options: Any) -
     """Stand between an MCP client and an MCP server, and let through only the calls of an admitted plan.
 
     Speaks MCP on standard input and output. A plan that is not admitted is never opened: the verdict is on standard
-    error, and the exit code is that of `cfrc check`. Exits 0 when everything owed was done, 1 when it was not.
+    error, and the exit code is 3 where it is undecided, else 1. Exits 0 when everything owed was done, 1 when it was
+    not.
     """
     from cfrc.cli.inputs import STDIN, complain
     from cfrc.lang.diagnostics import SpecError

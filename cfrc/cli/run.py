@@ -49,8 +49,9 @@ def command(files: tuple[str, ...], out: Output, **options: Any) -> Exit:
     """Execute an admitted plan on live tools, with a journal that survives a crash at any point.
 
     A plan that is not admitted never runs. Run the same command again to take up what was killed or stopped: completed
-    calls are not repeated, and one that nobody knows the outcome of is settled first. Exits 0 when everything owed is
-    done by live evidence, 1 when it is handed back or held.
+    calls are not repeated, and one that nobody knows the outcome of is settled first. What is done is told again.
+    Exits 0 when everything owed is done by live evidence, 1 when it is handed back or held, or the plan is refused, 2
+    when the journal is of another run or was closed otherwise, 3 when it is undecided whether the plan is admitted.
     """
     from cfrc.cli.inputs import complain
     from cfrc.handoff.running.journal import JournalError

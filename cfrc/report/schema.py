@@ -39,8 +39,8 @@ class Fact(_Shape):
 
 
 class Receipt(_Shape):
-    """What one call of the counterexample answered. ``relevant`` is false when no other answer that was tried makes the run
-    go right."""
+    """What one call of the counterexample answered. ``relevant`` is false when no other answer that was tried makes the
+    run go right."""
 
     node: str
     tool: str

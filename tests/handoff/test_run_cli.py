@@ -77,10 +77,28 @@ def test_a_run_and_its_replay(folder: Path) -> None:
     assert told.code == 0 and "done: contract rest" in told.out and "every decision comes out the same" in told.out
     assert run("replay", "journal", "--head", "0" * 64).code == 1
     again = go()
-    assert again.code == 2 and "CFRC-JRN005" in again.err
+    assert (again.code, again.out, again.err) == (0, done.out, "")
     other = go(journal="other")
     assert other.code == 1 and "CFRC-RUN007" in other.out
     assert Shop(folder / "world").done() == ["charge", "mail", "tag", "ship"]
+
+
+def test_a_run_that_is_done_is_told_again_to_a_supervisor_that_starts_it_again(folder: Path) -> None:
+    first = go("--format", "json")
+    again = go("--format", "json")
+    found, told = json.loads(first.out), json.loads(again.out)
+    for form in (found, told):
+        del form["verdict"]["stats"]
+    assert again.code == 0 and told == found
+    assert Shop(folder / "world").done() == ["charge", "mail", "tag", "ship"]
+    (folder / "shop.cfrc").write_text(TEXT + "\nproposal other for rest\n    done\n")
+    different = go("--proposal", "other")
+    assert different.code == 1  # it is not even admitted
+    (folder / "shop.cfrc").write_text(
+        TEXT.replace("contract rest for", "contract other for").replace("for rest", "for other")
+    )
+    different = go()
+    assert different.code == 2 and "CFRC-JRN004" in different.err
 
 
 def test_as_json(folder: Path) -> None:

@@ -7,6 +7,7 @@ Nothing runs that is not admitted. What runs is journaled, so that a killed proc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -96,10 +97,13 @@ def run(
     ``retries`` bounds how often a harmless call is repeated when nobody answers. ``interface`` is the digest that the
     tools' interface must have (:func:`interface_digest`). Without a lease in ``settings`` there is one beside the
     journal. Raises :class:`~cfrc.handoff.running.journal.JournalError` when the journal cannot be used, before any
-    call.
+    call. Where the journal says that this run is ``done``, that outcome is told again, and nothing is called.
     """
     settings = settings or Settings()
     contract = replace(contract, digest=contract_digest(contract))
+    finished = _finished(contract, proposal, journal, budget)
+    if finished is not None:
+        return finished
     verdict = _admit(contract, proposal, budget, today)
     if verdict.status is not Status.ADMITTED:
         idle = verdict.status in (Status.COMPLETE, Status.FRESH)
@@ -140,6 +144,29 @@ def resume(
         return _go_on(start, book, surface, settings, stopper, offered)
 
 
+def _finished(contract: Contract, proposal: Proposal, journal: str | Path, budget: int | None) -> Outcome | None:
+    """The outcome of this very run, if its journal says that it is done; judged at the time when it was begun, so that
+    what has expired since does not change what happened. A journal that cannot be used is told of later."""
+    if not Path(journal).is_file():
+        return None
+    with suppress(JournalError), Journal(journal) as book:
+        start = opening(book.entries)
+        if book.entries[-1].get("is") != "outcome" or start.contract != contract or start.proposal != proposal:
+            return None
+        told = Retelling(start)
+        told.feed(book.entries)
+        if told.closed is not None and told.closed["kind"] == "done":
+            return replace(_retold(told, book), verdict=_admit(contract, proposal, budget, start.now))
+    return None
+
+
+def _retold(told: Retelling, book: Journal) -> Outcome:
+    """The outcome that a journal ends with, as it was when it was written."""
+    session = told.session
+    assert session.ending is not None
+    return _outcome(session, session.contract, session.ending, session.trouble, book, resumable=False)
+
+
 def _admit(contract: Contract, proposal: Proposal, budget: int | None, today: date | datetime | None) -> Verdict:
     from cfrc.verify.admission import DEFAULT_BUDGET, admit
 
@@ -152,6 +179,8 @@ def _go_on(
     """Executes what is left of a run."""
     told = Retelling(start)
     told.feed(book.entries or [{}])
+    if told.closed is not None and told.closed["kind"] == "done":
+        return _retold(told, book)
     if told.closed is not None:
         what = f"{book.path}: the run is over ({told.closed['kind']})"
         raise JournalError("JRN005", what, "what is left is another contract: freeze it, and run that")

@@ -70,7 +70,7 @@ def _cases(files: Sequence[str], contract: str | None, names: Sequence[str], roo
     second = source_of(files[1])
     try:
         agreed = load_contract(first, contract, roots=roots)
-        return [(agreed, p) for p in _proposals(second, agreed, names)]
+        return [(agreed, p) for p in proposals_in(second, agreed, names)]
     except SpecError as problem:
         raise _swapped(first, second) or problem from None
 
@@ -122,7 +122,8 @@ def _in_one_file(source: Source, contract: str | None, names: Sequence[str], roo
     return [(spec.contracts[p.contract], p) for p in wanted]
 
 
-def _proposals(source: Source, contract: Contract, names: Sequence[str]) -> list[Proposal]:
+def proposals_in(source: Source, contract: Contract, names: Sequence[str]) -> list[Proposal]:
+    """The proposals of a file for a contract; with names, only those. Raises as ``load_proposal``."""
     from cfrc.lang.imports import is_json
     from cfrc.lang.load import load_proposal
     from cfrc.lang.parse import parse_file

@@ -23,20 +23,30 @@ def shown(verdict: Verdict, out: Output) -> list[Finding]:
 
 
 def judged(verdicts: Sequence[Judged], diagnostics: Sequence[Diagnostic], out: Output) -> Exit:
-    """Writes everything, and returns :attr:`Exit.INPUT` if there are complaints. Verdicts keep their own exit codes."""
+    """Writes everything, and returns :attr:`Exit.INPUT` if there are complaints. Verdicts keep their own exit codes. Of
+    a contract alone its digest is told too."""
     if out.format == "json":
         from cfrc.report.json import dumps, verdicts_json
+        from cfrc.report.naming import Naming
 
         hidden = {id(f) for v, _, _ in verdicts for f in v.findings} - {
             id(f) for v, _, _ in verdicts for f in shown(v, out)
         }
-        out.write(dumps(verdicts_json([v for v, _, _ in verdicts], diagnostics, hidden=hidden)))
+        about = [Naming(c, p) for _, c, p in verdicts]
+        out.write(dumps(verdicts_json([v for v, _, _ in verdicts], diagnostics, hidden=hidden, about=about)))
     elif verdicts:
         out.write(_text(verdicts, out))
     if diagnostics:
         complain(diagnostics, out)
         return Exit.INPUT
     return Exit.HOLDS
+
+
+def _digest(contract: Contract, proposal: Proposal | None, out: Output) -> str:
+    """The line that tells what `answers` takes; nothing where a proposal was judged."""
+    from cfrc.report.pieces import paint
+
+    return "" if proposal is not None else paint([(("  digest: ", "dim"), (contract.digest, ""))], out.colored)
 
 
 def _text(verdicts: Sequence[Judged], out: Output) -> str:
@@ -59,7 +69,10 @@ def _text(verdicts: Sequence[Judged], out: Output) -> str:
             )
         )
     between = "" if out.quiet or all(len(t.splitlines()) == 1 for t in texts) else "\n"
+    if not out.quiet:
+        texts = [t + _digest(c, p, out) for t, (_, c, p) in zip(texts, verdicts, strict=True)]
     text = between.join(texts)
     if len(verdicts) > 1:
-        text += between + render_summary(Counter(v.status for v, _, _ in verdicts), color=out.colored)
+        counts = Counter(v.status for v, _, _ in verdicts)
+        text += between + render_summary(counts, color=out.colored, alone=all(p is None for _, _, p in verdicts))
     return text

@@ -20,6 +20,7 @@ _COMMANDS = (
     "verify",
     "test",
     "fmt",
+    "convert",
     "explain",
     "schema",
     "sweep",

@@ -210,7 +210,7 @@ def _show(outcome: Outcome, out: Output) -> Exit:
     elif outcome.verdict is not None and outcome.kind in ("refused", "idle"):
         from cfrc.cli.judge import judged
 
-        judged([(outcome.verdict, outcome.contract, None)], [], out)
+        judged([(outcome.verdict, outcome.contract, outcome.proposal)], [], out)
     else:
         out.write(render_outcome(outcome, color=out.colored, quiet=out.quiet))
     if outcome.kind in ("refused", "idle") and outcome.verdict is not None:

@@ -71,10 +71,13 @@ class _Reader:
     def run(self) -> Loaded:
         declarations: list[t.Declaration] = []
         queue: list[tuple[Source, Path]] = [(self.first, self.folder)]
+        form = is_json(self.first)
         while queue:
             source, folder = queue.pop()
             self.loaded.sources.append(source)
             found = self.parse(source)
+            if form and source is not self.first:  # a form takes nothing but its domain from anywhere
+                found = tuple(d for d in found if isinstance(d, t.Import | t.DomainDecl))
             if not self.loaded.own and source is self.first:
                 self.loaded.own = found
             declarations.extend(found)

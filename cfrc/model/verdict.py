@@ -15,7 +15,7 @@ from cfrc.source import Span
 
 class Status(IntEnum):
     """Ordered verdicts of admission; a larger one is worse. ``fresh`` and ``complete`` mean that there is nothing to
-    do."""
+    do. As text a status is its word."""
 
     ADMITTED = 0
     COMPLETE = 1
@@ -27,6 +27,12 @@ class Status(IntEnum):
     @property
     def word(self) -> str:
         return self.name.lower()
+
+    def __str__(self) -> str:
+        return self.word
+
+    def __format__(self, spec: str) -> str:
+        return format(self.word, spec)
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is not a bool: compare it with Status.ADMITTED")
@@ -100,7 +106,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """How the verdict was found: number of verification conditions, how many were decided without the solver."""
+    """How the verdict was found: number of verification conditions, how many of them were decided without the solver,
+    and how many it was asked (what could not be formed as a question counts in neither)."""
 
     obligations: int = 0
     normalized: int = 0

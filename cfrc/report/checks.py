@@ -136,7 +136,7 @@ def checks_json(ran: Sequence[Ran], diagnostics: Sequence[Diagnostic] = ()) -> d
                 "expected": expected(r.check),
                 "found": found(r.verdict),
                 "message": r.message or None,
-                "result": verdict_json(r.verdict) if r.verdict is not None else None,
+                "result": verdict_json(r.verdict, about=r.names) if r.verdict is not None else None,
             }
             for r in ran
         ],

@@ -10,13 +10,16 @@ import json
 from collections.abc import Container, Iterable, Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 from cfrc.codes import full
 from cfrc.lang import scalars
 from cfrc.lang.diagnostics import Diagnostic
+from cfrc.lang.jsonforms.digests import contract_digest, proposal_digest
 from cfrc.model.values import Bag, Map, Record, Value
 from cfrc.model.verdict import Counterexample, Finding, Status, Step, Verdict
+from cfrc.report.naming import Naming
 from cfrc.source import Span
 
 Json = dict[str, Any]
@@ -29,17 +32,21 @@ def dumps(value: Json) -> str:
     return json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def verdict_json(verdict: Verdict, hidden: Container[int] = ()) -> Json:
+def verdict_json(verdict: Verdict, hidden: Container[int] = (), about: Naming | None = None) -> Json:
     """The verdict as JSON. ``verdict`` is its word; a contract that passes its own checks says ``supported``.
 
-    ``hidden`` holds the ``id`` of findings that are not wanted; how many were left out is said.
+    ``hidden`` holds the ``id`` of findings that are not wanted; how many were left out is said. ``about`` is what was
+    judged, whose digests bind the verdict to it; what is not at hand has the digest ``null``.
     """
+    about = about or Naming()
     wanted = [f for f in verdict.findings if id(f) not in hidden]
     return {
         "cfrc": VERSION,
         "verdict": verdict_word(verdict),
         "contract": verdict.contract,
+        "contract_digest": contract_digest(about.contract) if about.contract is not None else None,
         "proposal": verdict.proposal,
+        "proposal_digest": proposal_digest(about.proposal) if about.proposal is not None else None,
         "findings": [finding_json(f) for f in wanted],
         "hidden": len(verdict.findings) - len(wanted),
         "needed": list(verdict.needed),
@@ -60,18 +67,21 @@ def verdict_word(verdict: Verdict) -> str:
 
 
 def verdicts_json(
-    verdicts: Sequence[Verdict], diagnostics: Iterable[Diagnostic] = (), hidden: Container[int] = ()
+    verdicts: Sequence[Verdict],
+    diagnostics: Iterable[Diagnostic] = (),
+    hidden: Container[int] = (),
+    about: Sequence[Naming] = (),
 ) -> Json:
     """One verdict as itself; anything else as lists of verdicts and diagnostics with the worst word on top.
 
-    Bad input is worse than any verdict: its word is ``invalid``.
+    Bad input is worse than any verdict: its word is ``invalid``. ``about`` is what each of them judged.
     """
     complaints = [diagnostic_json(d) for d in diagnostics]
+    each = [verdict_json(v, hidden, n) for v, n in zip_longest(verdicts, about[: len(verdicts)])]
     if len(verdicts) == 1 and not complaints:
-        return verdict_json(verdicts[0], hidden)
+        return each[0]
     worst = max(verdicts, key=lambda v: v.status, default=None)
     word = "invalid" if complaints or worst is None else verdict_word(worst)
-    each = [verdict_json(v, hidden) for v in verdicts]
     return {"cfrc": VERSION, "verdict": word, "verdicts": each, "diagnostics": complaints}
 
 

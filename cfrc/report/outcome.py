@@ -12,6 +12,7 @@ from cfrc.handoff.running.run import Outcome
 from cfrc.model.ledger import Receipt
 from cfrc.model.verdict import Finding
 from cfrc.report.json import VERSION, Json, finding_json, value_json, verdict_json
+from cfrc.report.naming import Naming
 from cfrc.report.pieces import Line, Piece, paint, prose, word
 
 _STYLE = {
@@ -26,6 +27,7 @@ _STYLE = {
 
 def outcome_json(outcome: Outcome) -> Json:
     """Everything that is known about an execution."""
+    about = Naming(outcome.contract, outcome.proposal)
     return {
         "cfrc": VERSION,
         "outcome": outcome.kind,
@@ -38,7 +40,7 @@ def outcome_json(outcome: Outcome) -> Json:
         "steps": dict(outcome.steps),
         "findings": [finding_json(f) for f in outcome.findings],
         "receipts": [_receipt(r) for r in outcome.ledger.entries if isinstance(r, Receipt)],
-        "verdict": verdict_json(outcome.verdict) if outcome.verdict is not None else None,
+        "verdict": verdict_json(outcome.verdict, about=about) if outcome.verdict is not None else None,
         "residual": _residual(outcome.residual) if outcome.residual is not None else None,
     }
 

@@ -5,7 +5,7 @@ Only this module loads pydantic; it is imported when a schema is asked for, or b
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
@@ -94,19 +94,28 @@ class FindingModel(_Shape):
 
 
 class StatsModel(_Shape):
+    """How many conditions there were, how many of them were decided without the solver, and how many it was asked.
+    (What could not be formed as a question counts in neither.)"""
+
     obligations: int = Field(ge=0)
     normalized: int = Field(ge=0)
     solved: int = Field(ge=0)
     seconds: float = Field(ge=0)
 
 
+Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+
+
 class VerdictModel(_Shape):
-    """The judgement of one proposal against one contract; ``proposal`` is ``null`` for a contract's own checks."""
+    """The judgement of one proposal against one contract; ``proposal`` is ``null`` for a contract's own checks. The
+    digests name what was judged by its content: the contract's is the one that ``answers`` takes."""
 
     cfrc: Literal[1]
     verdict: Literal["admitted", "supported", "complete", "fresh", "undecided", "refused", "withheld"]
     contract: str
+    contract_digest: Digest | None
     proposal: str | None
+    proposal_digest: Digest | None
     findings: list[FindingModel]
     hidden: int = Field(ge=0, description="findings left out by --select and --ignore")
     needed: list[str]

@@ -96,11 +96,12 @@ def headline(verdict: Verdict) -> Line:
     return (said, (":", ""), *about, (_because(verdict), "dim"))
 
 
-def render_summary(counts: Mapping[Status, int], *, color: bool = False) -> str:
-    """One line over several verdicts: ``9 verdicts: 1 admitted, 8 refused``."""
+def render_summary(counts: Mapping[Status, int], *, color: bool = False, alone: bool = False) -> str:
+    """One line over several verdicts: ``9 verdicts: 1 admitted, 8 refused``; ``alone``: they are about contracts."""
     told: list[Piece] = []
     for status in sorted(counts):
-        told += [(", ", ""), (f"{counts[status]:,} {status.word}", _STATUS_STYLE[status])]
+        said = "supported" if alone and status is Status.ADMITTED else status.word
+        told += [(", ", ""), (f"{counts[status]:,} {said}", _STATUS_STYLE[status])]
     return paint([((f"{sum(counts.values()):,} verdicts: ", ""), *told[1:])], color)
 
 

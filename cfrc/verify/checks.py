@@ -71,7 +71,9 @@ def _compare(check: Check, verdict: Verdict) -> str | None:
     """What differs from the expectation."""
     if verdict.status is not EXPECTED[check.verdict]:
         found = ", ".join(sorted({f"{f.kind} ({f.code})" for f in verdict.errors}))
-        return f"expected `{check.verdict}`, found `{verdict.status.word}`" + (f": {found}" if found else "")
+        alone = verdict.proposal is None and verdict.status is Status.ADMITTED
+        word = "supported" if alone else verdict.status.word
+        return f"expected `{check.verdict}`, found `{word}`" + (f": {found}" if found else "")
     if check.verdict != "rejects":
         return None
     errors = [f for f in verdict.findings if f.severity == "error"]

@@ -127,6 +127,7 @@ class Decider:
         findings = []
         for c in group:
             if c.family is not None and c.family.closed:
+                self.normalized += 1
                 continue
             self.solved += 1
             result = self.session.check([*assumptions, c.bad])

@@ -47,10 +47,13 @@ def _judge(contract: Contract, ground: Ground, budget: int) -> Verdict:
     findings = [*_sources(contract), *_facts(contract), *_kept(contract), *_cycles(contract)]
     open_ = _active(contract)
     feasibility = Feasibility(contract, budget, ground)
+    solved = 0
     if not findings:
         findings += _rivals(contract, open_)
         for o in open_:
+            asked = feasibility.queries
             findings += feasibility.judge(o)
+            solved += feasibility.queries > asked
     if findings:
         status = Status.WITHHELD
     elif not open_:
@@ -60,7 +63,8 @@ def _judge(contract: Contract, ground: Ground, budget: int) -> Verdict:
         status = Status.FRESH
     else:
         status = Status.ADMITTED
-    stats = Stats(obligations=len(contract.obligations), solved=feasibility.queries, seconds=perf_counter() - start)
+    count = len(contract.obligations)
+    stats = Stats(count, count - solved, solved, perf_counter() - start)
     return Verdict(status, contract.name, None, tuple(findings), stats=stats)
 
 

@@ -35,7 +35,9 @@ def test_verify_exits_by_the_verdict(status: Status, verdict_is: VerdictIs, cont
     done = run("verify", contract_file)
     assert (done.code, done.err) == (of_status(status), "")
     word = "supported" if status is Status.ADMITTED else status.word
-    assert done.out.splitlines()[-1].startswith(f"{word}: contract deal")
+    told, digest = done.out.splitlines()[-2:]
+    assert told.startswith(f"{word}: contract deal") and digest.startswith("  digest: sha256:")
+    assert run("verify", contract_file, "--quiet").out.splitlines() == [told]
 
 
 def test_one_file_with_both_judges_every_proposal(verdict_is: VerdictIs, spec_file: Path) -> None:

@@ -50,6 +50,7 @@ class Outcome:
     ledger: Ledger
     findings: tuple[Finding, ...] = ()
     verdict: Verdict | None = None
+    proposal: Proposal | None = None
     terminal: str | None = None
     resumable: bool = False
     journal: str | None = None
@@ -108,11 +109,11 @@ def run(
     if verdict.status is not Status.ADMITTED:
         idle = verdict.status in (Status.COMPLETE, Status.FRESH)
         ledger = Ledger(f"{contract.name}_run", contract.domain, ())
-        return Outcome("idle" if idle else "refused", verdict.status.word, contract, ledger, (), verdict)
+        return Outcome("idle" if idle else "refused", verdict.status.word, contract, ledger, (), verdict, proposal)
     surface = as_tools(tools)
     offered, missing = interface_of(surface, proposal, contract)
     if missing or (interface is not None and interface != offered):
-        return _unfit(contract, verdict, missing)
+        return replace(_unfit(contract, verdict, missing), proposal=proposal)
     with Journal(journal, hook=hook) as book:
         if book.entries:
             start = opening(book.entries)
@@ -122,7 +123,7 @@ def run(
         else:
             start = Opening(uuid4().hex[:12], contract, proposal, settings.clock(), retries, offered)
             book.append([start.entry(settings.clock())])
-        return replace(_go_on(start, book, surface, settings, stopper, offered), verdict=verdict)
+        return replace(_go_on(start, book, surface, settings, stopper, offered), verdict=verdict, proposal=proposal)
 
 
 def resume(
@@ -156,7 +157,8 @@ def _finished(contract: Contract, proposal: Proposal, journal: str | Path, budge
         told = Retelling(start)
         told.feed(book.entries)
         if told.closed is not None and told.closed["kind"] == "done":
-            return replace(_retold(told, book), verdict=_admit(contract, proposal, budget, start.now))
+            verdict = _admit(contract, proposal, budget, start.now)
+            return replace(_retold(told, book), verdict=verdict, proposal=proposal)
     return None
 
 

@@ -1,8 +1,9 @@
-"""Turns a contract or a domain into the digest of its content, which layout, comments and order never change.
+"""Turns a contract, a domain or a proposal into the digest of its content, which layout and comments never change.
 
 A contract's digest is the SHA-256 of the canonical JSON (RFC 8785) of its JSON form, with two changes: the domain is
 named by its own digest (so a changed domain changes the contract), and lists whose order means nothing are sorted. A
-domain's digest is that of a structural dump of its declarations; those of one kind are a set.
+domain's digest is that of a structural dump of its declarations; those of one kind are a set. A proposal's is that of a
+dump too, since it may hold what no form can (its faults); its steps have the order in which they are written.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from cfrc.lang.canonical import Ready, canonical_json, digest
 from cfrc.lang.jsonforms.write import contract_to_json
 from cfrc.model.contract import Contract
 from cfrc.model.domain import Domain
+from cfrc.model.graph import Proposal
 
 _UNORDERED = ("names", "kept", "facts", "doubts", "owes", "allow", "within", "limits", "approvals", "trusts")
 _UNORDERED_CLAUSES = {
@@ -53,6 +55,11 @@ def contract_digest(contract: Contract) -> str:
 def domain_digest(domain: Domain) -> str:
     """``sha256:…`` of everything that the domain declares."""
     return digest(_content(domain, {}))
+
+
+def proposal_digest(proposal: Proposal) -> str:
+    """``sha256:…`` of everything that the proposal says, in text or in JSON, with what is wrong in it."""
+    return digest(_content(proposal, {}))
 
 
 def _sorted(items: list[Any]) -> list[Any]:

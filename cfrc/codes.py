@@ -7,7 +7,7 @@ section introduces the area. Codes may be given with or without their prefix.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -27,6 +27,7 @@ letters go by the name of their file."""
 
 _GROUP = re.compile(r"\n# [^\n]+\s*\Z")
 _HEADING = re.compile(r"^## (CFRC-[A-Z]+\d{3})\s+(\S.*)$", re.MULTILINE)
+_WORD = re.compile(r"^## ([a-z]+)\s+(\S.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +63,29 @@ def explanations() -> Mapping[str, Explanation]:
     found: dict[str, Explanation] = {}
     for path in sorted(data_dir("explanations").glob("*.md")):
         text = path.read_text(encoding="utf-8")
-        heads = list(_HEADING.finditer(text))
-        for head, end in zip(heads, [h.start() for h in heads[1:]] + [len(text)], strict=True):
+        for head, end in _sections(_HEADING, text):
             code, title = head.groups()
             if code in found:
                 raise ValueError(f"{code} is explained in {found[code].area}.md and again in {path.name}")
             body = _GROUP.sub("", text[head.end() : end])  # the title of the next group stands before its section
             found[code] = Explanation(code, title.strip(), body.strip(), path.stem)
     return MappingProxyType(found)
+
+
+@cache
+def words() -> Mapping[str, Explanation]:
+    """What verdicts and outcomes mean, by their word (``fresh``, ``withheld``, ``held``)."""
+    text = (data_dir("explanations") / "words.md").read_text(encoding="utf-8")
+    return MappingProxyType({
+        h[1]: Explanation(h[1], h[2].strip(), text[h.end() : end].strip(), "words")
+        for h, end in _sections(_WORD, text)
+    })  # fmt: skip
+
+
+def _sections(heading: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], int]]:
+    """The headings of a text, each with the place where its section ends."""
+    heads = list(heading.finditer(text))
+    return zip(heads, [*(h.start() for h in heads[1:]), len(text)], strict=False)
 
 
 def about(word: str) -> tuple[Explanation, ...]:
@@ -91,7 +107,7 @@ def near(word: str) -> list[str]:
         return sorted((e.code for e in within), key=lambda c: -SequenceMatcher(None, bare, c[len(PREFIX) :]).ratio())[
             :3
         ]
-    kinds = get_close_matches(bare.lower(), sorted(set(KINDS.values())), n=3, cutoff=0.6)
+    kinds = get_close_matches(bare.lower(), sorted({*KINDS.values(), *words()}), n=3, cutoff=0.6)
     return kinds + [full(c) for c in get_close_matches(bare, [c[len(PREFIX) :] for c in explanations()], n=3)]
 
 

@@ -1,4 +1,4 @@
-"""Turns a code into its explanation, and a kind, or nothing, into a list of codes."""
+"""Turns a code or a verdict's word into its explanation, and a kind, or nothing, into a list of codes."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("code", required=False, metavar="[CODE|KIND]")
+@click.argument("code", required=False, metavar="[CODE|KIND|WORD]")
 @output_options
 def command(code: str | None, out: Output) -> Exit:
-    """Say what a code means and how to mend it.
+    """Say what a code means and how to mend it, or what the word of a verdict or outcome means (fresh, withheld, held).
 
     With a kind (coverage), the letters of a code (COV) or an area (admission) instead: list its codes. With nothing:
     list all codes by kind.
     """
-    from cfrc.codes import about, explanations, full, near
+    from cfrc.codes import about, explanations, full, near, words
 
     known = explanations()
     if code is None:
         out.write(_listed(known.values(), out))
         return Exit.HOLDS
-    found = known.get(full(code))
+    found = known.get(full(code)) or words().get(code.strip().lower())
     if found is None:
         several = about(code)
         if not several:
             likely = near(code)
             hint = f"did you mean {' or '.join(likely)}?" if likely else "`cfrc explain` lists all codes by kind"
-            raise click.UsageError(f"there is no code and no kind {code!r}; {hint}")
+            raise click.UsageError(f"there is no code, no kind and no verdict {code!r}; {hint}")
         out.write(_listed(several, out))
     elif out.format == "json":
         from cfrc.report.json import dumps

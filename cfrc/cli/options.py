@@ -86,7 +86,7 @@ def output_options(command: Command) -> Command:
         "--format", "format_", type=click.Choice(["text", "json"]), default="text", help="How to write results."
     )
     @click.option("--output", "-o", metavar="FILE", help="Write results there, at once, instead of standard output.")
-    @click.option("--quiet", "-q", is_flag=True, help="Only the lines with verdicts.")
+    @click.option("--quiet", "-q", is_flag=True, help="Say only the last line, or the heading.")
     @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Terminal colours.")
     @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the verdict; bad input still exits 2.")
     @wraps(command)

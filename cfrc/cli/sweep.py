@@ -54,8 +54,9 @@ def command(
     "error"?}]}. Most of the time goes into single faults: --no-mutants leaves them out, --most bounds them.
     For every cut the calls before it make the contract, and the calls after it the proposal. With --whole, all calls
     are the proposal and the contract is what they changed; then a call that a later one requires is left out, moved,
-    swapped or replaced. Exit code 0: every case has the verdict that the record supports, every fault is named, nothing
-    is undecided; 3: something is undecided; 1: else.
+    swapped or replaced. That is for runs whose order no argument carries (a preview before a confirmation): cuts of
+    them are refused for what calls before the cut established. Exit code 0: every case has the verdict that the record
+    supports, every fault is named, nothing is undecided; 3: something is undecided; 1: else.
     """
     from cfrc.adapters.runs import RunProblem, read_runs
     from cfrc.cli.inputs import source_of
@@ -77,6 +78,11 @@ def command(
     with _Progress(len(runs), sys.stderr.isatty() if progress is None else progress) as told:
         report = _sweep(domain, domain_path, runs, whole, mutants, most, out, told)
     click.echo(_shown(report, listing, format_))
+    if report.surprises and not whole and format_ == "text":
+        click.echo(
+            "Cuts are meant for runs in which arguments carry the order. Where a call must come first although no\n"
+            "value of it is passed on (a preview, a policy to read), no cut knows what was established: use --whole."
+        )
     if report.clean:
         return Exit.HOLDS
     return Exit.UNDECIDED if report.undecided_only else Exit.FAILS

@@ -60,7 +60,7 @@ def complaint(source: Source, tokens: Sequence[Token], failure: Failure, openers
         message = f"unexpected {quoted(source.text[start:end])}"
     choices = _choices(failure)
     guess = None
-    if kind == "NAME":
+    if kind == "NAME" and not _unlabelled(tokens, failure):
         words = [e for e in failure.expected if e.isalpha() and e not in _FRIENDLY]
         guess = closest(text, words + (list(openers) if END in failure.expected else []))
         if guess == text:
@@ -121,6 +121,8 @@ def _unclosed(source: Source, tokens: Sequence[Token], failure: Failure) -> tupl
 def _hint(tokens: Sequence[Token], failure: Failure) -> str | None:
     """Help for slips that people coming from other languages make."""
     kind, text = tokens[failure.index][:2]
+    if _unlabelled(tokens, failure):
+        return f"a colon follows the name: write `{tokens[failure.index - 1][1]}: {text}…`"
     if kind == "=" and "==" in failure.expected:
         return "compare with `==`; a single `=` sets"
     if kind == "==" and "=" in failure.expected:
@@ -136,6 +138,13 @@ def _hint(tokens: Sequence[Token], failure: Failure) -> str | None:
     if text == "_":
         return "`_` may only stand as an argument"
     return None
+
+
+def _unlabelled(tokens: Sequence[Token], failure: Failure) -> bool:
+    """Whether a name stands before a name and a bracket, where a colon would make it a label (``owes p paid(b)``)."""
+    i = failure.index
+    words = i > 0 and i + 1 < len(tokens) and tokens[i - 1][0] == tokens[i][0] == "NAME"
+    return words and ":" in failure.expected and tokens[i + 1][0] == "("
 
 
 def misplaced(source: Source, token: Token, openers: Collection[str]) -> Diagnostic:

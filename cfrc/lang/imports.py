@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from cfrc.data import data_dir
@@ -178,6 +179,9 @@ class _Reader:
         """A suggestion from the folders in which the file was looked for."""
         names: list[str] = []
         for base in (folder, *self.extra):
+            for path in sorted(base.glob(f"*/{escape(parts.name)}")) if len(parts.parts) == 1 else ():
+                if path.is_file() and any(path.resolve().is_relative_to(r) for r in self.roots):
+                    return f"did you mean `{path.relative_to(base).as_posix()}`?"
             place = (base / parts).parent
             if place.is_dir() and any(place.resolve().is_relative_to(r) for r in self.roots):
                 names += sorted(str(parts.parent / p.name) for p in place.glob("*.cfrc"))[:200]

@@ -135,10 +135,13 @@ class DiagnosticModel(_Shape):
 
 
 class VerdictsModel(_Shape):
-    """Any number of verdicts with the worst word on top; ``invalid`` when an input cannot be used (exit code 2)."""
+    """Any number of verdicts with the worst word on top; ``invalid`` when an input cannot be used (exit code 2),
+    ``vacuous`` when there is no contract and that is allowed."""
 
     cfrc: Literal[1]
-    verdict: Literal["admitted", "supported", "complete", "fresh", "undecided", "refused", "withheld", "invalid"]
+    verdict: Literal[
+        "admitted", "supported", "complete", "fresh", "undecided", "refused", "withheld", "invalid", "vacuous"
+    ]
     verdicts: list[VerdictModel]
     diagnostics: list[DiagnosticModel]
 

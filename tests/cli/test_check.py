@@ -292,3 +292,31 @@ def test_what_does_not_matter_is_not_shown(tmp_path: Path) -> None:
     path.write_text(domain + contract + plan)
     done = run("check", path)
     assert done.code == 1 and "succeeds, whatever it answers" in done.out and "·" not in done.out
+
+
+def test_a_file_without_a_contract_is_told_from_one_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "domain.cfrc").write_text(DOMAIN)
+    done = run("verify", tmp_path / "domain.cfrc")
+    assert done.code == 2 and "can be read" in done.err and "--allow-empty" in done.err
+    allowed = run("verify", tmp_path / "domain.cfrc", "--allow-empty")
+    assert (allowed.code, allowed.out, allowed.err) == (0, "vacuous: there is no contract to check\n", "")
+    form = run("verify", tmp_path / "domain.cfrc", "--allow-empty", "--format", "json")
+    assert form.code == 0 and json.loads(form.out)["verdict"] == "vacuous"
+    (tmp_path / "domain.cfrc").write_text("domain")
+    assert run("verify", tmp_path / "domain.cfrc", "--allow-empty").code == 2
+
+
+def test_digests_bind_a_verdict_to_what_was_judged(spec_file: Path) -> None:
+    first = json.loads(run("check", spec_file, "--proposal", "one", "--format", "json").out)
+    answers = json.loads(run("verify", spec_file, "--format", "json").out)["contract_digest"]
+    assert first["contract_digest"] == answers and first["proposal_digest"].startswith("sha256:")
+    text = spec_file.read_text()
+    spec_file.write_text(
+        "# a comment\n" + text.replace("proposal one for deal", f'proposal one for deal answers "{answers}"')
+    )
+    again = json.loads(run("check", spec_file, "--proposal", "one", "--format", "json").out)
+    assert again["contract_digest"] == answers and again["proposal_digest"] != first["proposal_digest"]
+    spec_file.write_text("# a comment\n" + text)
+    assert json.loads(run("check", spec_file, "--proposal", "one", "--format", "json").out) | {"stats": None} == (
+        first | {"stats": None}
+    )

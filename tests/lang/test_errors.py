@@ -205,3 +205,9 @@ def test_the_examples_of_the_explanations_are_true(section: object) -> None:
     for language, text in BLOCK.findall(section.text):  # type: ignore[attr-defined]
         codes = {f"CFRC-{d.code}" for d in errors(text)}
         assert (section.code in codes) if language == "text" else not codes, (text, codes)  # type: ignore[attr-defined]
+
+
+def test_a_missing_colon_is_said() -> None:
+    text = "domain d\n    id A\n    effect did(a: A)\ncontract c for d\n    owes p did(b)\n"
+    found = [d for d in parse_file(Source("s", text))[1] if d.code == "SYN001"]
+    assert [d.help for d in found] == ["a colon follows the name: write `p: did…`"]

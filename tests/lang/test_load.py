@@ -279,3 +279,10 @@ def test_two_proposals_of_one_name() -> None:
     contract = load(Source("<t>", DOMAIN + CONTRACT)).contracts["c"]
     with pytest.raises(SpecError, match="NAM002"):
         load_proposal(Source("<p>", "proposal p for c done proposal p for c yield"), contract)
+
+
+def test_an_import_without_its_folder_is_helped(tmp_path: Path) -> None:
+    (tmp_path / "main.cfrc").write_text('import "retail.cfrc"\n')
+    with pytest.raises(SpecError) as caught:
+        load(tmp_path / "main.cfrc")
+    assert [d.help for d in caught.value.diagnostics] == ["did you mean `domains/retail.cfrc`?"]

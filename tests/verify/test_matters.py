@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from cfrc.lang.load import load
+from cfrc.model.closing import show_owed
 from cfrc.model.verdict import Counterexample, Finding
 from cfrc.source import Source
+from cfrc.testing.strategies import Case, cases
 from cfrc.verify.admission import admit
+from cfrc.verify.spelled import spelled_out
 
 DOMAIN = """
 domain d
@@ -106,3 +110,12 @@ def test_polls_and_the_answer_after_them_are_judged_apart() -> None:
     plan = "g = level() until g.n > 5 within 3 polls\n    x = pay(a: a, n: g.n)"
     (found,) = (f for f in findings("owes p: paid(a, k)", plan) if f.code == "CFRC-COV001")
     assert relevant(found)["g"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cases())
+def test_what_fails_is_always_what_the_finding_is_about(case: Case) -> None:
+    owed = {o.name: o for o in spelled_out(case.contract).obligations}
+    for f in admit(case.contract, case.proposal).findings:
+        if f.code == "CFRC-COV001" and f.counterexample is not None and "together" not in f.message:
+            assert f.obligation is not None and f.counterexample.failing == show_owed(owed[f.obligation])

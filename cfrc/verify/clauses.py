@@ -4,18 +4,17 @@ place."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cfrc.model import expr as ex
 from cfrc.model import types as ty
 from cfrc.model.domain import EffectClause, FluentClause
 from cfrc.verify.quantified import generic_row
-from cfrc.verify.runs import Instance, Run, missing
-from cfrc.verify.shapes import Items, Shape, as_term, equal, leaves
+from cfrc.verify.runs import Instance, Run
+from cfrc.verify.shapes import Items, Shape, as_term, leaves
 from cfrc.verify.state import Write
 from cfrc.verify.symbolic import Evaluator
-from cfrc.verify.terms import BOOL, INT, Term
+from cfrc.verify.terms import INT, Term
 
 if TYPE_CHECKING:
     from cfrc.verify.paths import Paths
@@ -36,7 +35,6 @@ def clauses(paths: Paths, run: Run) -> None:
     tool = run.tool
     assert tool is not None
     mask = paths.order.anc[run.pos]
-    _polls(paths, run)
     for clauses, into in ((tool.causes, run.causes), (tool.undoes, run.undoes),
                           (tool.witnesses, run.witnesses), (tool.refutes, run.refutes)):  # fmt: skip
         for clause in clauses:
@@ -50,31 +48,6 @@ def clauses(paths: Paths, run: Run) -> None:
         paths.world.write(w)
     for inst in (*run.causes, *run.witnesses):
         paths.by_effect.setdefault(inst.effect, []).append(inst)
-
-
-def _polls(paths: Paths, run: Run) -> None:
-    """A write that is polled happens at every poll: one earlier poll, with its ``until`` false, stands for all of
-    them."""
-    tool, call, t = run.tool, run.call, paths.terms
-    assert tool is not None
-    if call.until is None or call.polls < 2 or not tool.causes:
-        return
-    final = run.result
-    assert final is not None
-    run.poll_result = missing(t, f"{call.id}@poll", tool.result)
-    run.result = paths.results[call.id] = run.poll_result
-    ev = clause_evaluator(paths, run, paths.order.anc[run.pos])
-    parts = [run.called, t.sym(BOOL, f"{call.id}:polled"), *(ev.total(e) for e in tool.ensures)]
-    again = paths.evaluator(run.pos, paths.order.anc[run.pos], run.pos)
-    parts.append(t.not_(again.total(call.until)))
-    for clause in tool.observes:
-        for o in writes(paths, run, clause, paths.order.anc[run.pos], -1, observed=True):
-            actual = paths.world.read(o.fluent, o.args, paths.order.anc[run.pos], run.pos)
-            parts.append(t.implies(o.cond, equal(t, actual, o.value)))
-    run.polled = t.and_(*parts)
-    for cause in tool.causes:
-        run.causes += [replace(i, poll=True) for i in instances(paths, run, cause, run.polled)]
-    run.result = paths.results[call.id] = final
 
 
 def _generic(ev: Evaluator, source: Shape, tag: str) -> Iterator[tuple[Shape, Term]]:

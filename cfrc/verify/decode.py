@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ from cfrc.verify.terms import Term, Terms
 
 if TYPE_CHECKING:
     from cfrc.verify.solve import Result, Session
+
+Changes = tuple[tuple[str, tuple[Value, ...], Value], ...]
 
 LONGEST = 12
 """Opaque collections are rebuilt up to this length; a model that wants more is not shown."""
@@ -227,25 +230,38 @@ def scenario(
         if not nodes >> run.pos & 1 or not view.truth(run.called):
             continue
         changes = _changes(paths, view, run.pos, executed)
-        if run.pos == step and pre:
-            events.append(Event(run.call.id, "doubt", None, changes))
-        else:
-            if run.polled is not None and view.truth(run.polled) and run.poll_result is not None:
-                polls = run.call.polls - 1 if run.call.polls <= LONGEST else 1
-                events += [Event(run.call.id, "poll", view.value(run.poll_result), changes)]
-                events += [Event(run.call.id, "poll", view.value(run.poll_result))] * (polls - 1)
-                changes = ()
-            events.append(_event(view, run, changes))
+        events += _events(view, run, changes, run.pos == step, pre)
         executed |= 1 << run.pos
     return Scenario(_world(paths, view), tuple(events), _changes(paths, view, len(paths.runs), executed))
 
 
-def _event(view: View, run: Run, changes: tuple[Any, ...]) -> Event:
+def _events(view: View, run: Run, changes: Changes, wrong: bool, pre: bool) -> Iterator[Event]:
+    """The polls of a call and its receipt; where it goes ``wrong`` before it returns (``pre``) it is left in doubt.
+
+    Where ``until`` is false of the receipt too it is one more poll: with the k-th the node has failed. A failure that
+    nothing handles would end the run: then the node is still to be polled.
+    """
+    last = Event(run.call.id, "doubt", None) if wrong and pre else _event(view, run)
+    earlier = view.value(run.poll_result) if run.poll_result is not None else None
+    polled = run.polled is not None and view.truth(run.polled)
+    times = (run.call.polls - 1 if run.call.polls <= LONGEST else 1) if polled else 0
+    if last.outcome == "poll" and not wrong:
+        if run.fail is view.terms.false:
+            times = min(times, run.call.polls - 2)
+        else:
+            times = run.call.polls - 1
+            earlier = earlier if polled else last.result
+    for event in [Event(run.call.id, "poll", earlier)] * times + [last]:
+        yield replace(event, changes=changes)
+        changes = ()
+
+
+def _event(view: View, run: Run) -> Event:
     if run.fail is not view.terms.false and not view.truth(run.happened):
-        return Event(run.call.id, "fail", None, changes)
+        return Event(run.call.id, "fail", None)
     assert run.result is not None
     again = run.until is not None and not view.truth(run.until)
-    return Event(run.call.id, "poll" if again else "ok", view.value(run.result), changes)
+    return Event(run.call.id, "poll" if again else "ok", view.value(run.result))
 
 
 def _world(paths: Paths, view: View) -> dict[tuple[str, tuple[Value, ...]], Value]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from itertools import combinations
 
 from cfrc.model.contract import Approval, Contract
 from cfrc.verify.condition import Condition, spans
@@ -107,33 +106,59 @@ def _approved(paths: Paths, run: Run, groups: list[Group], useless: list[Approva
 
 
 def _used_up(paths: Paths, group: Group) -> Iterator[Condition]:
-    """More calls than copies of an approval: any ``copies + 1`` calls that may all be made."""
+    """More uses than copies of an approval: any ``copies + 1`` uses by calls that may all be made."""
     t = paths.terms
     users = [
         (r, m) for r in paths.runs if (m := t.and_(r.needs_approval, _matches(paths, r, group.approval))) is not t.false
     ]
-    for tried, chosen in enumerate(combinations(users, group.copies + 1)):
-        last = max((r for r, _ in chosen), key=lambda r: r.pos)
-        # a definite failure uses no approval up
-        used = t.and_(*(t.and_(m, r.happened) if r is not last else m for r, m in chosen))
-        mask = paths.order.closed(r.pos for r, _ in chosen) & ~(1 << last.pos)
-        first = next(r for r, _ in chosen if r is not last)
+    most = [r.call.polls if r.polled is not None else 1 for r, _ in users]
+    for tried, counts in enumerate(_shared(most, group.copies + 1)):
+        chosen = [(r, m, n) for (r, m), n in zip(users, counts, strict=True) if n]
+        last = max((r for r, _, _ in chosen), key=lambda r: r.pos)
+        mask = paths.order.closed(r.pos for r, _, _ in chosen) & ~(1 << last.pos)
+        first = next((r for r, _, _ in chosen if r is not last), last)
         yield Condition(
             kind="authority",
             code="AUT004",
-            bad=used,
-            message=f"`{last.call.id}` uses the approval that `{first.call.id}` has already used",
-            help="each approval is good for one call",
+            bad=t.and_(*(t.and_(m, _uses(paths, r, n, r is last)) for r, m, n in chosen)),
+            message=f"`{last.call.id}` uses the approval that "
+            + (f"`{first.call.id}` has already used" if first is not last else "its earlier poll has already used"),
+            help="each approval is good for one call, and every poll is one",
             mask=mask,
             step=last.pos,
             node=last.call.id,
             where=last.call.span,
             clauses=spans(("the approval", group.approval.span), ("used first here", first.call.span)),
-            others=tuple(r.call.id for r, _ in chosen if r is not last),
+            others=tuple(r.call.id for r, _, _ in chosen if r is not last),
             undecidable="too many calls share one approval" if tried >= COMBINATIONS else None,
         )
         if tried >= COMBINATIONS:
             return
+
+
+def _shared(most: list[int], total: int) -> Iterator[tuple[int, ...]]:
+    """All ways to share ``total`` uses among calls of which each has at most so many; fewest by one call first."""
+    if not most:
+        if total == 0:
+            yield ()
+        return
+    rest = sum(most[1:])
+    for own in range(max(0, total - rest), min(most[0], total) + 1):
+        for others in _shared(most[1:], total - own):
+            yield (own, *others)
+
+
+def _uses(paths: Paths, run: Run, number: int, last: bool) -> Term:
+    """Whether a call is made so often: at its polls, and once more. A definite failure uses no approval up, but the
+    use that is one too many is judged before anybody knows whether the call fails."""
+    t = paths.terms
+    if run.polled is None:
+        return t.true if last else run.happened
+    if last:
+        return run.polled if number > 1 else t.true
+    if number == 1:
+        return t.or_(run.polled, run.happened)
+    return t.and_(run.polled, run.happened) if number == run.call.polls else run.polled
 
 
 def _denied(paths: Paths, run: Run) -> Iterator[Condition]:

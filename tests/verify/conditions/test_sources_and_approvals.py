@@ -91,6 +91,8 @@ APPROVED = """
     id Acct
     effect paid(to: Acct, amount: decimal)
     read quote(to: Acct) -> { amount: decimal, risky: bool }
+    read ask(to: Acct) -> { ok: bool }
+        approved
     write pay(to: Acct, amount: decimal free, copy: bool = false) -> { ok: bool }
         causes paid(to, amount)
         approved when amount > 10
@@ -107,6 +109,7 @@ ASKED = """
 CHEAP, DEAR = ASKED.format(amount=10), ASKED.format(amount=11)
 GOOD = '    approved pay(to: "A", amount: 11) policy "v2" expires 2026-11-02 from user turn 2\n'
 PAY = "x = pay(to: to, amount: 11)\n"
+POLL = "x = pay(to: to, amount: 11) until x.ok within {} polls\n"
 
 APPROVALS = {
     "none needed": (CHEAP, "x = pay(to: to, amount: 10)", "admitted"),
@@ -118,6 +121,22 @@ APPROVALS = {
     "of another policy": (DEAR + GOOD.replace("v2", "v1"), PAY, "AUT003"),
     "used twice": (DEAR + GOOD, PAY + "y = pay(to: to, amount: 11) after x", "AUT004"),
     "two of them": (DEAR + GOOD + GOOD, PAY + "y = pay(to: to, amount: 11) after x", "admitted"),
+    "every poll uses one": (DEAR + GOOD, POLL.format(2), "AUT004"),
+    "one poll is one call": (DEAR + GOOD, POLL.format(1), "admitted"),
+    "as many as polls": (DEAR + GOOD + GOOD, POLL.format(2), "admitted"),
+    "one more poll than there are": (DEAR + GOOD + GOOD, POLL.format(3), "AUT004"),
+    "polled, and once more": (DEAR + GOOD + GOOD, POLL.format(2) + "y = pay(to: to, amount: 11) after x", "AUT004"),
+    "polled beside another": (DEAR + GOOD + GOOD, POLL.format(2) + "y = pay(to: to, amount: 11)", "AUT004"),
+    "the last poll fails and is tried again": (
+        DEAR + GOOD + GOOD, POLL.format(2) + "y = pay(to: to, amount: 11) when failed(x)", "AUT004",
+    ),
+    "polled where nothing was used before": (
+        DEAR + GOOD + GOOD, PAY + POLL.format(2).replace("x", "y").strip() + " when failed(x)\n", "admitted",
+    ),
+    "a read that is polled": (
+        CHEAP + '    allow ask\n    approved ask(to: "A") policy "v2" from user turn 2\n',
+        "x = pay(to: to, amount: 10)\na = ask(to: to) until a.ok within 2 polls", "AUT004",
+    ),
     "used in one of two branches": (
         DEAR + GOOD,
         "q = quote(to: to)\nx = pay(to: to, amount: 11) when q.risky\n"
@@ -156,4 +175,5 @@ def test_sources(label: str) -> None:
 @pytest.mark.parametrize("label", APPROVALS)
 def test_approvals(label: str) -> None:
     contract, steps, expected = APPROVALS[label]
-    assert said(APPROVED, contract, steps + "\ndone claims p") == expected
+    ends = "done claims p when ok(x) or ok(y)" if "failed" in steps else "done claims p"
+    assert said(APPROVED, contract, f"{steps}\n{ends}") == expected

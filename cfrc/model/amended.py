@@ -27,6 +27,7 @@ def amended(plan: Plan, scenario: Scenario) -> Scenario:
     events: list[Event] = []
     try:
         machine = Machine(plan, scenario.world)
+        machine.lenient = True
         for event in scenario.events:
             step = machine.begin(event)
             try:
@@ -35,8 +36,12 @@ def amended(plan: Plan, scenario: Scenario) -> Scenario:
                 event = replace(event, result=_seen(machine, step, event.result))
                 step = machine.inspect(event.node)
                 machine.result(step, event)
-            events.append(event)
+            polls = machine.state.polls.get(event.node, 0)
             machine.commit(step, event)
+            if event.outcome in ("ok", "poll"):
+                again = machine.state.polls.get(event.node, 0) > polls
+                event = replace(event, outcome="poll" if again else "ok")
+            events.append(event)
             if step.false is not None:
                 break
     except (Illegal, Undefined, LookupError):

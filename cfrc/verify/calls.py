@@ -10,6 +10,7 @@ from cfrc.model.expr import conjuncts
 from cfrc.model.graph import Call
 from cfrc.verify.clauses import clause_evaluator, clauses
 from cfrc.verify.conditions.typing import usable
+from cfrc.verify.polls import agreeing, earlier_poll
 from cfrc.verify.receipts import continuation, receipt
 from cfrc.verify.runs import Run, failures, missing
 from cfrc.verify.shapes import Fields, Scalar, Shape, unknown
@@ -48,8 +49,11 @@ def build_run(paths: Paths, call: Call, pos: int) -> Run:
         ev.defs = []
     run.result = _result(paths, run)
     paths.results[call.id] = run.result
+    poll = earlier_poll(paths, run)
     clauses(paths, run)
     receipt(paths, run)
+    if poll is not None:
+        run.base.extend(agreeing(paths, run, poll))
     continuation(paths, run)
     run.base = [c for c in run.base if c is not t.true]
     run.cont = [c for c in run.cont if c is not t.true]

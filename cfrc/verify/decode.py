@@ -224,7 +224,7 @@ def scenario(
     ``step`` is the call at which it goes wrong; ``pre`` says that it does so before the call returns: then how it would
     return does not matter and it is left in doubt. ``order`` is another linearization to follow.
     """
-    events = []
+    events: list[Event] = []
     executed = 0
     for run in paths.runs if order is None else [paths.runs[p] for p in order]:
         if not nodes >> run.pos & 1 or not view.truth(run.called):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cfrc.verify.frame import Key
+from cfrc.verify.polls import repeats
 from cfrc.verify.shapes import Shape, choose, equal, unknown
 from cfrc.verify.state import Write
 from cfrc.verify.terms import BOOL, Term
@@ -72,9 +73,13 @@ class Rivals:
         return bool(pins) and (not mask >> u & 1 or not all(order.ordered(u, p) for p in pins))
 
     def _means(self, came: Term, fluent: str, key: Key, other: Shape, u: int, mask: int) -> Term:
-        """The observer has been called, saw this instance and the value, and no call that waits for it did."""
+        """The observer has been called, saw this instance and the value, and no call that waits for it did.
+
+        A reader that does not wait for it may come between two of its polls: then its receipt is that of a poll, and
+        its ``until`` may be false."""
         paths, t = self.paths, self.paths.terms
         run = paths.runs[u]
+        cont = () if repeats(run) and not mask >> u & 1 else run.cont
         same = [(w, t.and_(w.cond, t.eq_all(key, w.key))) for w in self._pins(fluent)]
         mine = [(w, c) for w, c in same if w.pos == u and w.observed]
         after = [c for w, c in same if mask >> w.pos & 1 and paths.order.anc[w.pos] >> u & 1]
@@ -82,10 +87,13 @@ class Rivals:
             came,
             t.and_(
                 t.or_(*(c for _, c in mine)),
-                *(t.implies(c, equal(t, other, w.value)) for w, c in mine),
+                *(
+                    t.implies(t.and_(c, *(t.not_(d) for _, d in mine[n + 1 :])), equal(t, other, w.value))
+                    for n, (w, c) in enumerate(mine)
+                ),
                 *(t.not_(c) for c in after),
                 *paths.assume(paths.order.anc[u]),
-                *(*run.ready, *run.required, *run.base, *run.cont),
+                *(*run.ready, *run.required, *run.base, *cont),
             ),
         )
 

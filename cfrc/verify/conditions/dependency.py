@@ -11,6 +11,7 @@ from cfrc.model.expr import Expr
 from cfrc.source import Span
 from cfrc.verify.condition import Condition, Conditions, spans
 from cfrc.verify.paths import Paths
+from cfrc.verify.polls import unmodelled
 from cfrc.verify.runs import Run
 from cfrc.verify.terms import Term
 
@@ -20,19 +21,14 @@ def conditions(paths: Paths) -> Conditions:
         yield from _sources(paths, run)
         for requirement, holds in run.requires:
             yield _requirement(paths, run, requirement, holds)
-        if (
-            run.call.polls > 1
-            and run.call.until is not None
-            and run.tool is not None
-            and (run.tool.sets or run.tool.undoes)
-        ):
+        why = unmodelled(paths, run)
+        if why is not None:
+            assert run.call.until is not None
             again = _requirement(paths, run, run.call.until, paths.terms.false)
             assert again is not None
             again.message = f"what `{run.call.id}` does may change what its later polls meet"
             again.clauses = spans(("polled until this is true", run.call.until.span))
-            again.undecidable = (
-                "a call that sets or undoes something is polled: the state after several polls is not modelled"
-            )
+            again.undecidable = why
             yield again
     for terminal in paths.order.terminals:
         _, musts, _ = paths.fires(terminal)

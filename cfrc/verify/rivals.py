@@ -75,8 +75,7 @@ class Rivals:
     def _means(self, came: Term, fluent: str, key: Key, other: Shape, u: int, mask: int) -> Term:
         """The observer has been called, saw this instance and the value, and no call that waits for it did.
 
-        A reader that does not wait for it may come between two of its polls: then its receipt is that of a poll, and
-        its ``until`` may be false."""
+        A reader that does not wait for it may come between two of its polls: then it has not ended the polling."""
         paths, t = self.paths, self.paths.terms
         run = paths.runs[u]
         cont = () if repeats(run) and not mask >> u & 1 else run.cont
@@ -86,16 +85,25 @@ class Rivals:
         return t.implies(
             came,
             t.and_(
-                t.or_(*(c for _, c in mine)),
-                *(
-                    t.implies(t.and_(c, *(t.not_(d) for _, d in mine[n + 1 :])), equal(t, other, w.value))
-                    for n, (w, c) in enumerate(mine)
-                ),
+                *self._saw(other, mine, mask, u),
                 *(t.not_(c) for c in after),
                 *paths.assume(paths.order.anc[u]),
                 *(*run.ready, *run.required, *run.base, *cont),
             ),
         )
+
+    def _saw(self, value: Shape, pins: list[tuple[Write, Term]], mask: int, u: int) -> list[Term]:
+        """That the observation is one of the pins: of the last receipt, if the reader waits for it, which comes after
+        those of the polls; else of any."""
+        t = self.paths.terms
+        means = [equal(t, value, w.value) for w, _ in pins]
+        if not mask >> u & 1 and repeats(self.paths.runs[u]):
+            return [t.or_(*(t.and_(c, same) for (_, c), same in zip(pins, means, strict=True)))]
+        later = [t.or_(*(c for _, c in pins[n + 1 :])) for n in range(len(pins))]
+        return [
+            t.or_(*(c for _, c in pins)),
+            *(t.implies(t.and_(c, t.not_(d)), same) for (_, c), d, same in zip(pins, later, means, strict=True)),
+        ]
 
     def _pins(self, fluent: str) -> list[Write]:
         world = self.paths.world

@@ -7,11 +7,13 @@ possible to carry out: other orders and other models are tried, within bounds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from cfrc.model.amended import amended
+from cfrc.model.scenario import Event, Scenario
 from cfrc.verify.condition import Condition
 from cfrc.verify.decode import View, scenario
 from cfrc.verify.paths import Paths
@@ -54,9 +56,14 @@ class Search:
                 nodes |= 1 << position | self.paths.order.anc[position]
         last = [r.observer for r in self.paths.rivals.at(c.step) if view.truth(r.came)]
         nodes |= self.paths.order.closed(last)
-        for order in chain(self._observed_last(last, c.step), self._orders(c)):
+        between = [r for r in self.paths.rivals.found.values() if nodes >> r.reader & 1 and view.truth(r.came)]
+        nodes |= self.paths.order.closed(r.observer for r in between)
+        earlier = (self._observed_last([r.observer], r.reader) for r in between)
+        for order in chain(self._observed_last(last, c.step), *earlier, self._orders(c)):
             run = scenario(self.paths, view, nodes, shown.step, shown.code in PRE_CALL, order)
             found = confirm(self.paths, shown, run, self.today)
+            if found is None and between:
+                found = confirm(self.paths, shown, self._polled_early(run), self.today)
             if found is None and c.others:
                 # of two unordered calls each saw the state before the other: the later one sees what the earlier did
                 found = confirm(self.paths, shown, amended(self.paths.plan(self.today), run), self.today)
@@ -70,6 +77,19 @@ class Search:
             anc = self.paths.order.anc
             late = {p for p in range(len(anc)) if any(p == u or anc[p] >> u & 1 for u in last)}
             yield self.paths.order.linearize(lambda p: 2 if p == step else int(p in late))
+
+    def _polled_early(self, run: Scenario) -> Scenario:
+        """The same run with the last receipt of every polled call as late as what waits for it lets it come."""
+        order = self.paths.order
+        polled = {e.node for e in run.events if e.outcome == "poll"}
+        events: list[Event] = []
+        held: list[Event] = []
+        for e in run.events:
+            needed = [h for h in held if order.anc[order.position[e.node]] >> order.position[h.node] & 1]
+            events += needed
+            held = [h for h in held if h not in needed]
+            (held if e.node in polled and e.outcome != "poll" else events).append(e)
+        return replace(run, events=(*events, *held))
 
     def _orders(self, c: Condition) -> Iterator[Sequence[int] | None]:
         """Linearizations worth replaying. Each of two unordered calls saw the state before the other, and a volatile

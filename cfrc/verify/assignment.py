@@ -7,13 +7,14 @@ combinations is bounded: beyond it the question is undecided, never guessed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 
 from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Obligation, StateGoal
 from cfrc.verify.frame import Key
 from cfrc.verify.goals import Candidate, Unbound, pattern_match
+from cfrc.verify.held import final_state
 from cfrc.verify.owed import effect_goals, literal_key
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Instance, Run, match
@@ -125,10 +126,10 @@ class Assignments:
                 seen.append(w)
         return counted
 
-    def state(self, o: Obligation) -> list[Term]:
-        """The state alternatives of the obligation, in the final state."""
-        ev = self.paths.evaluator(len(self.paths.runs), self.paths.everything)
-        return [ev.total(g.condition) for g in o.goals if isinstance(g, StateGoal)]
+    def state(self, o: Obligation, results: Mapping[str, Shape]) -> list[Term]:
+        """The state alternatives of the obligation, in the final state, given the receipts of those it refers to."""
+        known = all(r in results for r in self.references[o.name])
+        return final_state(self.paths, o, results) if known else []
 
     def discharged(self, o: Obligation) -> Term | None:
         """Whether the obligation is discharged, taken by itself (with those it refers to); ``None``: too many ways."""
@@ -140,10 +141,10 @@ class Assignments:
         one_each: list[Term] = []
         for g in o.goals:
             single = Obligation(o.name, (g,), exists=o.exists, where=o.where)
-            parts = self.state(single)
-            if isinstance(g, EffectGoal):
-                for discharges, cond in self.receipts(o):
-                    parts += [t.and_(cond, c.cond) for c in self.candidates(single, discharges)]
+            parts = []
+            for discharges, cond in self.receipts(o):
+                parts += [t.and_(cond, c) for c in self.state(single, discharges)]
+                parts += [t.and_(cond, c.cond) for c in self.candidates(single, discharges)]
             one_each.append(t.or_(*parts))
         pairs = [t.and_(a, b) for n, a in enumerate(one_each) for b in one_each[:n]]
         return t.or_(*pairs)
@@ -290,7 +291,7 @@ class _Search:
             counts = [self.t.ite(c, one, zero) for c in self.all.occurrences(o, results)]
             enough = self.t.le(self.t.const(INT, o.count), self.t.add(zero, *counts))
             return self._go(index + 1, self.t.and_(cond, enough), chosen, results)
-        for s in self.all.state(o):
+        for s in self.all.state(o, results):
             if s is not self.t.false and not self._go(index + 1, self.t.and_(cond, s), chosen, results):
                 return False
         # which receipt is chosen matters to the others of the group

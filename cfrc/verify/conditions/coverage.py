@@ -17,6 +17,7 @@ from cfrc.verify.assignment import Assignments
 from cfrc.verify.certain import Certain
 from cfrc.verify.condition import Condition, Conditions, spans
 from cfrc.verify.goals import Unbound
+from cfrc.verify.held import holds_at
 from cfrc.verify.owed import effect_goals
 from cfrc.verify.paths import Paths
 from cfrc.verify.runs import Run
@@ -197,7 +198,7 @@ def _premature(
         (ready if in_time else late).extend(_realizations(paths, assignments, first, other))
     for g in first.goals:
         if isinstance(g, StateGoal):
-            ready.append(paths.evaluator(run.pos, mask).total(g.condition))
+            ready.append(holds_at(paths, g, run.pos, mask))
             late.append(t.true)
     # what never happens does not happen too late: then it is still open in the end, which is another finding
     out_of_order = t.and_(t.not_(t.or_(*ready)), t.or_(*late))
@@ -222,6 +223,6 @@ def _realizations(paths: Paths, assignments: Assignments, o: Obligation, run: Ru
     mask = paths.order.anc[run.pos]
     for g in o.goals:
         if isinstance(g, StateGoal) and any(w.fluent in assignments.fluents(g) for w in run.writes):
-            before = paths.evaluator(run.pos, mask).total(g.condition)
-            after = paths.evaluator(run.pos, mask, run.pos).total(g.condition)
+            before = holds_at(paths, g, run.pos, mask)
+            after = holds_at(paths, g, run.pos, mask, run.pos)
             yield t.and_(run.happened, after, t.not_(before))

@@ -122,7 +122,7 @@ class Replayer:
         for bound in step.entry.bounds:
             value = step.args[bound.param]
             if bound.code == "BND002":
-                wrong = not any(equal(value, v) for v in bound.values[""])
+                wrong = not all(equal(value, v) for v in bound.values[""])
             else:
                 found = identifiers(value, bound.type)
                 wrong = any(t in bound.values and v not in bound.values[t] for t, v in found)

@@ -21,6 +21,7 @@ from cfrc.model.verdict import Finding, Stats, Status, Verdict
 from cfrc.source import Span
 from cfrc.verify.assignment import Assignments
 from cfrc.verify.condition import spans
+from cfrc.verify.conflicts import conflicts
 from cfrc.verify.feasible import Feasibility
 from cfrc.verify.frame import Frame
 from cfrc.verify.ground import Ground
@@ -44,7 +45,7 @@ def supported(contract: Contract, ground: Ground, budget: int) -> Verdict:
 
 def _judge(contract: Contract, ground: Ground, budget: int) -> Verdict:
     start = perf_counter()
-    findings = [*_sources(contract), *_facts(contract), *_kept(contract), *_cycles(contract)]
+    findings = [*_sources(contract), *_facts(contract), *_kept(contract), *_cycles(contract), *conflicts(contract)]
     open_ = _active(contract)
     feasibility = Feasibility(contract, budget, ground)
     solved = 0

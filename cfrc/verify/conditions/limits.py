@@ -40,7 +40,7 @@ class Frozen:
 
 def conditions(paths: Paths) -> Iterator[Condition]:
     for limit in paths.contract.limits:
-        before = list(_frozen(paths, limit))
+        before = list(frozen(paths, limit))
         shares = [s for run in paths.runs for s in _caused(paths, limit, run.pos)]
         if shares and not _within(limit, [*(f.share for f in before), *shares]):
             yield from _exceeds(paths, limit, before, shares)
@@ -75,7 +75,7 @@ def _share(paths: Paths, limit: Limit, shapes: tuple[Shape | None, ...], cond: T
     return Share(pos, t.and_(cond, ev.defined()), amount)
 
 
-def _frozen(paths: Paths, limit: Limit) -> Iterator[Frozen]:
+def frozen(paths: Paths, limit: Limit) -> Iterator[Frozen]:
     """K, and U where nothing in H refutes it."""
     t = paths.terms
     params = paths.domain.effects[limit.effect].params

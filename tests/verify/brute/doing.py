@@ -247,19 +247,25 @@ def _link(after: State, inst: Instance, there: Slot, seen: Slot) -> None:
 
 
 def _limits(step: Step, after: State) -> None:
-    z = step.z
+    if exceeded(step.z, after, step.scene):
+        step.found.add(("scope", "SCP004"))
+
+
+def exceeded(z: Setting, state: State, scene: Scene) -> bool:
+    """Whether some limit does not hold over K + U (not refuted) + what was caused so far."""
     for limit in z.contract.limits:
-        instances = [*z.kept, *(i for i, s, _ in after.doubts if s != "no")]
-        instances += [h.identity for h in after.happened if h.how == "c"]
+        instances = [*z.kept, *(i for i, s, _ in state.doubts if s != "no")]
+        instances += [h.identity for h in state.happened if h.how == "c"]
         total: Value = 0
         for effect, args in instances:
             bound: dict[str, Value] = {}
             types = [t for _, t in z.domain.effects[effect].params]
-            if effect == limit.effect and _fits(limit.params, args, types, bound, step.scene):
-                amount = 1 if limit.amount is None else ev(limit.amount, replace(step.scene, bound=bound))
+            if effect == limit.effect and _fits(limit.params, args, types, bound, scene):
+                amount = 1 if limit.amount is None else ev(limit.amount, replace(scene, bound=bound))
                 total += amount  # type: ignore[operator]
         if total > limit.bound:  # type: ignore[operator]
-            step.found.add(("scope", "SCP004"))
+            return True
+    return False
 
 
 def _fits(params: tuple[str | Expr | None, ...], args: tuple[Value, ...], types: list[Type],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from cfrc.model.contract import Contract, Obligation, StateGoal
 from cfrc.model.graph import Call, Proposal, Terminal
 from cfrc.model.scenario import Scenario
-from tests.verify.brute.doing import full_args
+from tests.verify.brute.doing import exceeded, full_args
 from tests.verify.brute.evaluate import ev
 from tests.verify.brute.goals import assign, dischargers, holding, true
 from tests.verify.brute.setting import Setting
@@ -137,6 +137,8 @@ class Run:
             )
             if any(o.before for o in z.contract.obligations):
                 new.steps = ((frozenset(), holding(z, state)),)
+            if exceeded(z, new, z.scene(new)):
+                self.note({("scope", "SCP004")}, new)
             new.initial.update(new.now)
             new.now = {}
             # a kept volatile value is that of the freeze only: no observation or own write pins it (§2, ENV)

@@ -68,7 +68,7 @@ def _bindings(step: Step) -> None:
     for p in tool.params:
         aimed = z.aimed(tool.name).get(p.name)
         if aimed is not None:
-            if force(step.scene.params[p.name]) not in aimed:
+            if any(force(step.scene.params[p.name]) != v for v in aimed):
                 step.found.add(("binding", "BND002"))
         elif step.call.id in z.governed and is_identifier(p.type):
             allowed = z.bound(tool.name, p.name)

@@ -15,6 +15,7 @@ from cfrc.model.contract import Limit
 from cfrc.model.footprint import Wild
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.paths import Paths
+from cfrc.verify.polls import repeats
 from cfrc.verify.runs import Instance, Run, covers
 from cfrc.verify.shapes import Shape, as_term, equal, literal
 from cfrc.verify.terms import BOOL, INT, REAL, Term
@@ -23,11 +24,12 @@ from cfrc.verify.terms import BOOL, INT, REAL, Term
 @dataclass(frozen=True, slots=True)
 class Share:
     """What one instance adds to a limit when it is counted: ``amount`` where ``cond``; ``pos`` is -1 before the
-    freeze."""
+    freeze. ``polls``: it is what a call's earlier polls add up to."""
 
     pos: int
     cond: Term
     amount: Term
+    polls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def _caused(paths: Paths, limit: Limit, pos: int) -> Iterator[Share]:
             share = _repeated(paths, run, i, share)
         if i.poll:
             times = paths.terms.mul(paths.terms.const(INT, run.call.polls - 1), share.amount)
-            share = Share(share.pos, share.cond, times) if times is not None else share
+            share = Share(share.pos, share.cond, times if times is not None else share.amount, True)
         yield share
 
 
@@ -148,6 +150,8 @@ def _exceeds(paths: Paths, limit: Limit, before: list[Frozen], shares: list[Shar
         chosen = _chosen(paths, pos, shares)
         for s in shares:
             inside = t.true if s.pos == pos or anc >> s.pos & 1 else chosen.get(s.pos, t.false)
+            if s.pos in chosen and repeats(paths.runs[s.pos]) and not s.polls:
+                inside = t.and_(inside, *paths.runs[s.pos].cont)
             parts.append(t.ite(t.and_(inside, s.cond), s.amount, zero))
         takes_place = t.or_(*(s.cond for s in shares if s.pos == pos))
         bad = t.and_(takes_place, t.le(bound, t.add(zero, *parts), strict=True), *_downset(paths, chosen))
@@ -162,10 +166,12 @@ def _chosen(paths: Paths, pos: int, shares: list[Share]) -> dict[int, Term]:
 
 
 def _downset(paths: Paths, chosen: dict[int, Term]) -> Iterator[Term]:
-    """A chosen call brings its predecessors and what its receipts imply."""
+    """A chosen call brings its predecessors and what its receipts imply; one that is polled may still be polled."""
     t = paths.terms
     for p, c in chosen.items():
-        yield t.implies(c, t.and_(*paths.assume(paths.order.anc[p] | 1 << p)))
+        run = paths.runs[p]
+        own = [*run.ready, *run.required, *run.base, *(() if repeats(run) else run.cont)]
+        yield t.implies(c, t.and_(*own, *paths.assume(paths.order.anc[p])))
         for q, d in chosen.items():
             if paths.order.anc[p] >> q & 1:
                 yield t.implies(c, d)

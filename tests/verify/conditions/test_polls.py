@@ -44,13 +44,16 @@ DOMAIN = """
     read is_paid(a: A) -> { there: bool, done: bool }
         witnesses paid(a) when result.there
         refutes paid(a) when not result.there
+    write insist(a: A) -> { n: int }
+        observes x(a) = result.n
+        causes sent(a)
     write try_pay(a: A) -> { failed: bool }
         causes paid(a) when result.failed
 """
 CONTRACT = """
     fixed a: A = "a1" from user turn 1
     owes  m: made(a)
-    allow make, send, pay, use, pay_if, put, peek, scan, rows, glance, again, look, paid_once, is_paid, try_pay
+    allow make, insist, send, pay, use, pay_if, put, peek, scan, rows, glance, again, look, paid_once, is_paid, try_pay
     within made(a)
     within sent(a)
     within paid(a)
@@ -58,6 +61,17 @@ CONTRACT = """
 """
 OWED = CONTRACT + "    owes  w: v(a) == 1\n"
 DOUBT = CONTRACT + '    doubt paid("a1") from receipt r1\n'
+LIMITED = """
+    fixed a: A = "a1" from user turn 1
+    fixed b: A = "b1" from user turn 1
+    holds x("a1") == 0 from receipt r1
+    holds x("b1") == 0 from receipt r1
+    owes  m: made(a)
+    allow make, insist, peek
+    within made(a)
+    within sent(_)
+    limit count of sent(_) <= 2
+"""
 P = "p = peek(a: a) expect p.n == 1\n"
 
 CASES = {
@@ -106,6 +120,13 @@ CASES = {
     ),
     "each poll causes it": (CONTRACT, "x = try_pay(a: a) until not x.failed within 2 polls", "PRS002"),
     "only the last of one poll": (CONTRACT, "x = try_pay(a: a) until not x.failed within 1 polls", "admitted"),
+    "polls that never end, of two calls": (
+        LIMITED, "p = peek(a: a)\nq = insist(a: a) until q.n == 1 within 2 polls when p.n == 1\n"
+        "r = insist(a: b) until r.n == 1 within 2 polls when p.n == 1", "SCP004",
+    ),
+    "polls that never end, of one call": (
+        LIMITED, "p = peek(a: a)\nq = insist(a: a) until q.n == 1 within 2 polls when p.n == 1", "admitted",
+    ),
     # counterexamples that need all polls to fail
     "failed after polls": (CONTRACT, "q = look(a: a) until q.n == 1 within 3 polls\nu = use(a: a) when failed(q)", "DEP004"),
     "failed after polls that witnessed it": (

@@ -114,26 +114,38 @@ def _used_up(paths: Paths, group: Group) -> Iterator[Condition]:
     most = [r.call.polls if r.polled is not None else 1 for r, _ in users]
     for tried, counts in enumerate(_shared(most, group.copies + 1)):
         chosen = [(r, m, n) for (r, m), n in zip(users, counts, strict=True) if n]
-        last = max((r for r, _, _ in chosen), key=lambda r: r.pos)
-        mask = paths.order.closed(r.pos for r, _, _ in chosen) & ~(1 << last.pos)
-        first = next((r for r, _, _ in chosen if r is not last), last)
-        yield Condition(
-            kind="authority",
-            code="AUT004",
-            bad=t.and_(*(t.and_(m, _uses(paths, r, n, r is last)) for r, m, n in chosen)),
-            message=f"`{last.call.id}` uses the approval that "
-            + (f"`{first.call.id}` has already used" if first is not last else "its earlier poll has already used"),
-            help="each approval is good for one call, and every poll is one",
-            mask=mask,
-            step=last.pos,
-            node=last.call.id,
-            where=last.call.span,
-            clauses=spans(("the approval", group.approval.span), ("used first here", first.call.span)),
-            others=tuple(r.call.id for r, _, _ in chosen if r is not last),
-            undecidable="too many calls share one approval" if tried >= COMBINATIONS else None,
-        )
+        latest = max((r for r, _, _ in chosen), key=lambda r: r.pos)
+        on = _polled_on(paths, [r for r, _, _ in chosen])
+        for last in [latest, *(r for r, _, n in chosen if r is not latest and on >> r.pos & 1 and n == r.call.polls)]:
+            others = [r for r, _, _ in chosen if r is not last]
+            first = others[0] if others else last
+            going_on = on & ~(1 << last.pos)
+            yield Condition(
+                kind="authority",
+                code="AUT004",
+                bad=t.and_(*(t.and_(m, _uses(paths, r, n, r is last)) for r, m, n in chosen)),
+                message=f"`{last.call.id}` uses the approval that "
+                + (f"`{first.call.id}` has already used" if others else "its earlier poll has already used"),
+                help="each approval is good for one call, and every poll is one",
+                mask=paths.order.closed(r.pos for r, _, _ in chosen) & ~(1 << last.pos) & ~going_on,
+                returned=going_on,
+                step=last.pos,
+                node=last.call.id,
+                where=last.call.span,
+                clauses=spans(("the approval", group.approval.span), ("used first here", first.call.span)),
+                others=tuple(r.call.id for r in others),
+                undecidable="too many calls share one approval" if tried >= COMBINATIONS else None,
+            )
         if tried >= COMBINATIONS:
             return
+
+
+def _polled_on(paths: Paths, chosen: list[Run]) -> int:
+    """Those of the calls, as a bitset, that may still be polled at the last use: none of the others waits for them."""
+    waited = 0
+    for r in chosen:
+        waited |= paths.order.anc[r.pos]
+    return sum(1 << r.pos for r in chosen if r.polled is not None and not waited >> r.pos & 1)
 
 
 def _shared(most: list[int], total: int) -> Iterator[tuple[int, ...]]:
@@ -158,7 +170,7 @@ def _uses(paths: Paths, run: Run, number: int, last: bool) -> Term:
         return run.polled if number > 1 else t.true
     if number == 1:
         return t.or_(run.polled, run.happened)
-    return t.and_(run.polled, run.happened) if number == run.call.polls else run.polled
+    return t.and_(run.polled, run.happened, *run.cont) if number == run.call.polls else run.polled
 
 
 def _denied(paths: Paths, run: Run) -> Iterator[Condition]:

@@ -47,6 +47,10 @@ DOMAIN = """
     write insist(a: A) -> { n: int }
         observes x(a) = result.n
         causes sent(a)
+    write ask(a: A) -> { n: int }
+        observes x(a) = result.n
+        causes sent(a)
+        approved
     write try_pay(a: A) -> { failed: bool }
         causes paid(a) when result.failed
 """
@@ -71,6 +75,16 @@ LIMITED = """
     within made(a)
     within sent(_)
     limit count of sent(_) <= 2
+"""
+APPROVED = """
+    fixed a: A = "a1" from user turn 1
+    holds x("a1") == 0 from receipt r1
+    owes  m: made(a)
+    allow make, ask, peek
+    within made(a)
+    within sent(_)
+    approved ask(a: "a1") from user turn 2
+    approved ask(a: "a1") from user turn 2
 """
 P = "p = peek(a: a) expect p.n == 1\n"
 
@@ -126,6 +140,17 @@ CASES = {
     ),
     "polls that never end, of one call": (
         LIMITED, "p = peek(a: a)\nq = insist(a: a) until q.n == 1 within 2 polls when p.n == 1", "admitted",
+    ),
+    "polls that never end, and another use of their approvals": (
+        APPROVED, "p = peek(a: a)\nq = ask(a: a) until q.n == 1 within 2 polls when p.n == 1\n"
+        "r = ask(a: a) when p.n == 1", "AUT004",
+    ),
+    "another use of their approvals, listed first": (
+        APPROVED, "p = peek(a: a)\nr = ask(a: a) when p.n == 1\n"
+        "q = ask(a: a) until q.n == 1 within 2 polls when p.n == 1", "AUT004",
+    ),
+    "polls that never end, one for each approval": (
+        APPROVED, "p = peek(a: a)\nq = ask(a: a) until q.n == 1 within 2 polls when p.n == 1", "admitted",
     ),
     # counterexamples that need all polls to fail
     "failed after polls": (CONTRACT, "q = look(a: a) until q.n == 1 within 3 polls\nu = use(a: a) when failed(q)", "DEP004"),

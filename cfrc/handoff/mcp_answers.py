@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cfrc.handoff.tools import Answer, plain
-from cfrc.model.transcript import JSON
+from cfrc.model.transcript import JSON, may_have_run
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
-_NEVER_MADE = {-32601, -32602}
-"""JSON-RPC: no such method, and invalid parameters. The request was refused before anything was done."""
+_NEVER_MADE = -32601
+"""JSON-RPC: no such method. Nothing can have run. Invalid parameters (-32602) prove less: servers say so of results
+too, when a tool has run and answered something else than its schema promised."""
 
 _TIMED_OUT = -32001
 """The SDK's own: nobody answered in time, and the server may still be at work."""
@@ -23,9 +24,11 @@ _TIMED_OUT = -32001
 def answer_of_result(result: CallToolResult) -> Answer:
     """The answer of a call that returned: the structured content where there is one, else the text.
 
-    An error result is a definite failure. Several texts are one text, by lines; what is no text is broken."""
+    An error result is the tool's own word that it failed, unless the server made it of something else. Several texts
+    are one text, by lines; what is no text is broken."""
     if result.is_error:
-        return Answer("failure", error=_text(result) or "the tool failed")
+        said = _text(result) or "the tool failed"
+        return Answer("unknown" if may_have_run(said) else "failure", error=said)
     try:
         if result.structured_content is not None:
             return Answer("success", plain(result.structured_content))
@@ -44,5 +47,7 @@ def _text(result: CallToolResult) -> str | None:
 
 
 def answer_of_error(code: int, message: str) -> Answer:
-    """The answer of a call to which the server replied with a protocol error (or none at all, as a time-out)."""
-    return Answer("failure" if code in _NEVER_MADE else "unknown", error=message, late=code == _TIMED_OUT)
+    """The answer of a call to which the server replied with a protocol error (or none at all, as a time-out).
+
+    Only an error that cannot come after the tool has run is a failure; any other leaves the call in doubt."""
+    return Answer("failure" if code == _NEVER_MADE else "unknown", error=message, late=code == _TIMED_OUT)

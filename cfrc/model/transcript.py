@@ -7,6 +7,7 @@ only text here: call markup inside a text is never an attempt, and a report of c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,6 +21,14 @@ from cfrc.source import Span
 JSON = None | bool | int | Decimal | str | list["JSON"] | dict[str, "JSON"]
 
 Role = Literal["system", "user", "assistant"]
+
+_NO_FAILURE = re.compile(r"\s*(?:MCP error (?!-32601\b)-?\d+\b|(?:MCP error -?\d+:\s*)?Output validation error)")
+
+
+def may_have_run(error: str) -> bool:
+    """Whether what is marked as a tool's failure is a protocol error that a library wrote there: nothing came back in
+    time, or what came back was not as announced. Then the tool may have done everything."""
+    return _NO_FAILURE.match(error) is not None
 
 
 @dataclass(frozen=True, slots=True)

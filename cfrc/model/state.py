@@ -31,6 +31,13 @@ class InDoubt:
     call: tuple[str, dict[str, Value]] | None
     node: str | None = None
     status: Literal["?", "yes", "no"] = "?"
+    refuted: list[tuple[Value | Wild, ...]] = field(default_factory=list)
+    """What has been refuted of it since, where that was not all of it."""
+
+
+def covers(pattern: tuple[Value | Wild, ...], args: tuple[Value | Wild, ...]) -> bool:
+    """Whether a pattern is about every instance of another one."""
+    return all(isinstance(p, Wild) or p == a for p, a in zip(pattern, args, strict=True))
 
 
 @dataclass(slots=True)
@@ -95,12 +102,15 @@ class State:
             self.by_key.setdefault((instance[0], self.plan.sig.key(*instance)), node)
 
     def refute(self, pattern: Pattern) -> None:
-        """Notes a refutation. A doubt is settled when the pattern covers it entirely."""
+        """Notes a refutation. A doubt is settled when the pattern covers it entirely, else for what it covers."""
         self.refuted.append((pattern, set()))
         for d in self.doubts:
-            covers = all(isinstance(p, Wild) or p == a for p, a in zip(pattern[1], d.args, strict=False))
-            if d.effect == pattern[0] and covers and d.status == "?":
+            if d.effect != pattern[0]:
+                continue
+            if covers(pattern[1], d.args) and d.status == "?":
                 d.status = "no"
+            elif any(isinstance(a, Wild) for a in d.args):
+                d.refuted.append(pattern[1])
 
     def is_refuted(self, instance: Instance) -> bool:
         """Whether the identity was refuted and not caused since."""

@@ -14,7 +14,7 @@ from cfrc.model.machine import Step
 from cfrc.model.run import Run
 from cfrc.model.scope import fluents_read
 from cfrc.model.show import show_instance, show_value
-from cfrc.model.state import InDoubt
+from cfrc.model.state import InDoubt, covers
 from cfrc.model.values import Value
 
 
@@ -102,11 +102,12 @@ def _cause(run: Run, step: Step, instance: Instance, keys: set[Instance]) -> Non
 
 
 def _may_be(run: Run, doubt: InDoubt, instance: Instance) -> bool:
-    """Whether a doubt is about this identity or, for a ``once`` effect, about its key."""
+    """Whether a doubt is about this identity or, for a ``once`` effect, about its key, and that was not refuted."""
     effect = run.book.plan.contract.domain.effects[instance[0]]
+    about: tuple[Value | Wild, ...] = instance[1]
     if effect.once:
-        return matches(tuple(doubt.args[i] for i in effect.key), tuple(instance[1][i] for i in effect.key))
-    return matches(doubt.args, instance[1])
+        about = tuple(v if i in effect.key else doubt.args[i] for i, v in enumerate(about))
+    return matches(doubt.args, about) and not any(covers(p, about) for p in doubt.refuted)
 
 
 def _write(run: Run, step: Step, write: Write) -> None:
@@ -132,7 +133,7 @@ def _limits(run: Run, step: Step, found: Instances) -> None:
         d
         for d in run.machine.state.doubts
         if d.status == "?" and (d.node is None or not any(isinstance(a, Wild) for a in d.args))
-        if any(d.effect == p[0] and _covers(p[1], d.args) for p in found.refutes)
+        if any(d.effect == p[0] and covers(p[1], d.args) for p in found.refutes)
     ]
     for total in run.totals:
         touched = False
@@ -142,11 +143,6 @@ def _limits(run: Run, step: Step, found: Instances) -> None:
             touched = total.add((d.effect, d.args), run.env, -1) or touched
         if touched and total.exceeded:
             run.report("SCP004", step.node, failing=_show_limit(total))
-
-
-def _covers(pattern: tuple[Value | Wild, ...], args: tuple[Value | Wild, ...]) -> bool:
-    """Whether a refutation is about every instance that a doubt may be."""
-    return all(isinstance(p, Wild) or p == a for p, a in zip(pattern, args, strict=True))
 
 
 def _order(run: Run, footprint: Footprint, found: Instances) -> None:

@@ -1,7 +1,7 @@
 """Turns a contract into what in it no plan could respect: two values for one parameter, a limit exceeded already.
 
-``docs/semantics.md`` §3: a bound parameter equals its bound value, so that it cannot have two; every limit holds at every
-prefix, and nothing has been done yet at the first.
+``docs/semantics.md`` §3: a bound parameter equals its bound value, so that it cannot have two; every limit holds at
+every prefix, and nothing has been done yet at the first.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def _least(paths: Paths, limit: Limit) -> int | Fraction | None:
     """What surely counts at the freeze; ``None`` where it may be less than what is known."""
     total = Fraction(0)
     for f in frozen(paths, limit):
-        amount = f.share.amount
-        if f.share.cond is paths.terms.true and amount.is_const:
+        amount = f.amount
+        if f.cond is paths.terms.true and amount.is_const:
             total += Fraction(amount.data)
         elif limit.kind != "count":
             return None

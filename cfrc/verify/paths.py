@@ -118,9 +118,10 @@ class Paths:
         ev = self.evaluator(len(self.runs), (1 << len(self.runs)) - 1)
         guard = ev.bool(terminal.when) if terminal.when is not None else t.true
         handled = failures(terminal.when)
-        preds = [self.order.position[p] for p in terminal.after or () if p in self.order.position]
+        named = {*(terminal.after or ()), *mentioned(terminal.when)}
+        preds = [self.order.position[p] for p in sorted(named) if p in self.order.position]
         dead = self.dead(tuple(preds), handled)
-        if len(preds) < len(terminal.after or ()) or not mentioned(terminal.when) <= self.order.position.keys():
+        if len(preds) < len(named):
             dead = t.true  # it waits for something that is not there
         alive = t.not_(dead)
         musts = [(n, t.and_(alive, reached)) for n, reached in ev.musts]

@@ -8,12 +8,13 @@ chooses the downset (a maximum-closure problem), one Boolean per call that touch
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from cfrc.model.contract import Limit
 from cfrc.model.footprint import Wild
 from cfrc.verify.condition import Condition, spans
+from cfrc.verify.frame import Key
 from cfrc.verify.paths import Paths
 from cfrc.verify.polls import repeats
 from cfrc.verify.runs import Instance, Run, covers
@@ -30,21 +31,15 @@ class Share:
     cond: Term
     amount: Term
     polls: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Frozen:
-    """What counts before the first step; in doubt, until one of ``refuters`` (position, condition) refutes it."""
-
-    share: Share
-    refuters: tuple[tuple[int, Term], ...]
+    refuters: tuple[tuple[int, Term], ...] = ()
+    """Where it is in doubt only: the calls (position, condition) that refute it."""
 
 
 def conditions(paths: Paths) -> Iterator[Condition]:
     for limit in paths.contract.limits:
         before = list(frozen(paths, limit))
         shares = [s for run in paths.runs for s in _caused(paths, limit, run.pos)]
-        if shares and not _within(limit, [*(f.share for f in before), *shares]):
+        if shares and not _within(limit, [*before, *shares]):
             yield from _exceeds(paths, limit, before, shares)
 
 
@@ -77,8 +72,8 @@ def _share(paths: Paths, limit: Limit, shapes: tuple[Shape | None, ...], cond: T
     return Share(pos, t.and_(cond, ev.defined()), amount)
 
 
-def frozen(paths: Paths, limit: Limit) -> Iterator[Frozen]:
-    """K, and U where nothing in H refutes it."""
+def frozen(paths: Paths, limit: Limit) -> Iterator[Share]:
+    """What counts before the first step: K, and U where nothing in H refutes it."""
     t = paths.terms
     params = paths.domain.effects[limit.effect].params
     sources = [(k, False) for k in paths.contract.kept] + [(d, True) for d in paths.contract.doubts]
@@ -93,13 +88,7 @@ def frozen(paths: Paths, limit: Limit) -> Iterator[Frozen]:
         if share is None:
             continue
         key = paths.frame.pattern_of(source.effect, source.args)
-        refuters = tuple(
-            (r.pos, t.and_(r.cond, covers(t, r.args, key)))
-            for run in (paths.runs if doubted else ())
-            for r in run.refutes
-            if r.effect == limit.effect
-        )
-        yield Frozen(share, refuters)
+        yield replace(share, refuters=_refuters(paths, limit, key, paths.everything if doubted else 0))
 
 
 def _caused(paths: Paths, limit: Limit, pos: int) -> Iterator[Share]:
@@ -119,7 +108,26 @@ def _caused(paths: Paths, limit: Limit, pos: int) -> Iterator[Share]:
         if i.poll:
             times = paths.terms.mul(paths.terms.const(INT, run.call.polls - 1), share.amount)
             share = Share(share.pos, share.cond, times if times is not None else share.amount, True)
+        if any(i is r for r in run.residues) and None not in i.args:
+            share = replace(share, refuters=_refuters(paths, limit, i.args, _after(paths, pos)))
         yield share
+
+
+def _after(paths: Paths, pos: int) -> int:
+    """The calls that surely come later."""
+    return sum(1 << p for p in range(pos + 1, len(paths.runs)) if paths.order.anc[p] >> pos & 1)
+
+
+def _refuters(paths: Paths, limit: Limit, key: tuple[Key | None, ...], among: int) -> tuple[tuple[int, Term], ...]:
+    """The calls of a set that may refute all that a pattern is about."""
+    t = paths.terms
+    return tuple(
+        (run.pos, t.and_(r.cond, covers(t, r.args, key)))
+        for run in paths.runs
+        if among >> run.pos & 1
+        for r in run.refutes
+        if r.effect == limit.effect
+    )
 
 
 def _repeated(paths: Paths, run: Run, i: Instance, share: Share) -> Share:
@@ -136,23 +144,26 @@ def _repeated(paths: Paths, run: Run, i: Instance, share: Share) -> Share:
     return Share(share.pos, cond, t.sym(REAL, f"{run.call.id}:{i.effect} sum {i.clause.span}"))
 
 
-def _exceeds(paths: Paths, limit: Limit, before: list[Frozen], shares: list[Share]) -> Iterator[Condition]:
+def _exceeds(paths: Paths, limit: Limit, before: list[Share], shares: list[Share]) -> Iterator[Condition]:
     """One condition a call: with it as the last one, some downset exceeds the bound."""
     t = paths.terms
     zero = t.const(INT if limit.kind == "count" else REAL, 0)
     bound = t.const(REAL, limit.bound)
     for pos in sorted({s.pos for s in shares}):
         anc = paths.order.anc[pos]
+
+        def refuted(s: Share, anc: int = anc) -> Term:
+            return t.or_(*(c for p, c in s.refuters if anc >> p & 1))
+
         parts = []
         for f in before:
-            refuted = t.or_(*(c for p, c in f.refuters if anc >> p & 1))
-            parts.append(t.ite(t.and_(f.share.cond, t.not_(refuted)), f.share.amount, zero))
+            parts.append(t.ite(t.and_(f.cond, t.not_(refuted(f))), f.amount, zero))
         chosen = _chosen(paths, pos, shares)
         for s in shares:
             inside = t.true if s.pos == pos or anc >> s.pos & 1 else chosen.get(s.pos, t.false)
             if s.pos in chosen and repeats(paths.runs[s.pos]) and not s.polls:
                 inside = t.and_(inside, *paths.runs[s.pos].cont)
-            parts.append(t.ite(t.and_(inside, s.cond), s.amount, zero))
+            parts.append(t.ite(t.and_(inside, s.cond, t.not_(refuted(s))), s.amount, zero))
         takes_place = t.or_(*(s.cond for s in shares if s.pos == pos))
         bad = t.and_(takes_place, t.le(bound, t.add(zero, *parts), strict=True), *_downset(paths, chosen))
         yield _condition(paths, limit, pos, bad, chosen)

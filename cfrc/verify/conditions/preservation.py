@@ -108,15 +108,16 @@ def _repeats_doubt(
     """The instance ``key`` is in doubt where ``doubted``, since the position ``since`` (-1: since before the freeze).
     Only what is sure to come between refutes it."""
     t = paths.terms
-    if paths.domain.effects[c.effect].once:
-        same = match(t, project(paths, c.effect, c.args), project(paths, c.effect, key))
-    else:
-        same = match(t, c.args, key)
+    effect = paths.domain.effects[c.effect]
+    keyed = effect.key if effect.once else range(len(c.args))
+    same = match(t, tuple(c.args[i] for i in keyed), tuple(key[i] for i in keyed))
     if same is t.false:
         return
     mask = paths.order.anc[run.pos]
+    # refuted as a whole, or what there is to repeat of it
+    of_it = tuple(a if i in keyed else k for i, (a, k) in enumerate(zip(c.args, key, strict=True)))
     refuted = [
-        t.and_(r.cond, covers(t, r.args, key))
+        t.and_(r.cond, t.or_(covers(t, r.args, key), covers(t, r.args, of_it)))
         for p in range(since + 1, run.pos)
         if mask >> p & 1 and (since < 0 or paths.order.anc[p] >> since & 1)
         for r in paths.runs[p].refutes

@@ -145,3 +145,93 @@ def test_doubts(label: str) -> None:
 def test_generators(label: str) -> None:
     steps, expected = ROWS[label]
     assert said(DOMAIN, SPLIT, steps.replace("done", "done claims p")) == expected
+
+
+PART = """
+    id I
+    effect e(i: I)
+    effect f(i: I, n: int) once key i
+    effect noted(i: I)
+    read wit(i: I) -> { b: bool }
+        witnesses e(i) when result.b
+        refutes e(i) when not result.b
+    read wif(i: I, n: int free) -> { b: bool }
+        refutes f(i, n) when not result.b
+    read wia(i: I) -> { b: bool }
+        refutes f(i, _) when not result.b
+    write ce(i: I)
+        causes e(i)
+    write cf(i: I)
+        causes f(i, 1)
+    write flaky(i: I)
+        causes e(i)
+        failure may cause e(i)
+    write note(i: I)
+        causes noted(i)
+"""
+ANY = """
+    fixed i: I = "a" from user turn 1
+    fixed k: I = "b" from user turn 1
+    doubt e(_) from receipt c9 unknown
+    doubt f(_, _) from receipt c8 unknown
+    owes x: {}(i)
+    allow ce, cf, wit, wif, wia
+    within e(_), f(_, _)
+"""
+E_, F_ = ANY.format("e").replace("doubt f", "# f"), ANY.format("f").replace("(i)\n", "(i, _)\n")
+ONE = """
+    fixed i: I = "a" from user turn 1
+    owes x: e(i)
+    allow ce, flaky, wit, note
+    within e(_), noted(_)
+    limit count of e(_) <= 1
+"""
+
+OF_MANY = {
+    "nothing refuted": (E_, "m = ce(i: i)", "PRS006"),
+    "it is refuted": (E_, "n = wit(i: i)\nm = ce(i: i) when not n.b", "admitted"),
+    "another one is refuted": (E_, "n = wit(i: k)\nm = ce(i: i) when not n.b", "COV001 EVD004 PRS006"),
+    "one of its key is refuted": (F_, "n = wif(i: i, n: 1) expect not n.b\nm = cf(i: i) after n", "PRS006"),
+    "its key is refuted": (F_, "n = wia(i: i) expect not n.b\nm = cf(i: i) after n", "admitted"),
+    "another key is refuted": (F_, "n = wia(i: k) expect not n.b\nm = cf(i: i) after n", "PRS006"),
+    "what failed and was refuted counts no more": (
+        ONE, "y = flaky(i: i)\ns = wit(i: i) when failed(y)\nz = ce(i: i) when ok(s) and not s.b", "admitted",
+    ),
+    "what failed counts": (ONE, "y = flaky(i: i)\nz = ce(i: i) when failed(y)", "PRS006 SCP004"),
+    "refuted beside the failure": (
+        ONE, "s = wit(i: i)\ny = flaky(i: i)\nz = ce(i: i) when failed(y) and not s.b", "PRS006 PRS007 SCP004",
+    ),
+    "refuted before the failure": (
+        ONE, "s = wit(i: i)\ny = flaky(i: i) when not s.b\nz = ce(i: i) when failed(y)", "PRS006 SCP004",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("label", OF_MANY)
+def test_part_of_a_doubt(label: str) -> None:
+    contract, steps, expected = OF_MANY[label]
+    ends = "done claims x when ok(y) or ok(z)" if "flaky" in steps else "done claims x"
+    assert said(PART, contract, f"{steps}\n{ends}") == expected
+
+
+DEAD = """
+    id I
+    effect e(i: I)
+    effect noted(i: I)
+    write ce(i: I)
+        causes e(i)
+    write note(i: I)
+        causes noted(i)
+"""
+OWED = """
+    fixed i: I = "a" from user turn 1
+    owes x: e(i)
+    allow ce, note
+    within e(_), noted(_)
+"""
+STEPS = "a = ce(i: i)\nb = note(i: i) when failed(a)\nc = note(i: i) when ok(a)\n"
+
+
+@pytest.mark.parametrize("ends", ["when not failed(c)", "when not skipped(c)", "after c", "when ok(c)"])
+def test_a_terminal_is_dead_where_its_guard_reads_a_dead_node(ends: str) -> None:
+    assert said(DEAD, OWED, f"{STEPS}done {ends}") == "admitted"

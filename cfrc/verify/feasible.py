@@ -13,10 +13,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from cfrc.model import expr as ex
-from cfrc.model.contract import Contract, EffectGoal, Goal, Obligation, StateGoal
-from cfrc.model.domain import EffectClause, Tool
+from cfrc.model.contract import Approval, Contract, EffectGoal, Goal, Obligation, StateGoal
+from cfrc.model.domain import EffectClause, Param, Tool
 from cfrc.model.graph import Call, Proposal
 from cfrc.model.verdict import Finding
+from cfrc.verify.barred import denial, sourceless
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.conditions import limits, preservation, scope
 from cfrc.verify.frame import Frame
@@ -42,7 +43,8 @@ class Feasibility:
         self.budget = budget
         self.ground = ground
         self.queries = 0
-        self.tools = [contract.domain.tools[n] for n in contract.allow if n in contract.domain.tools]
+        allowed = [contract.domain.tools[n] for n in contract.allow if n in contract.domain.tools]
+        self.tools = [t for t in allowed if denial(contract, t, {}) is None]
         self.settable = {s.fluent for t in self.tools for s in t.sets}
         self.refutable = {r.effect for t in self.tools for r in t.refutes}
         self.kept_fluents = {f.fluent for f in contract.facts if f.kept}
@@ -104,18 +106,24 @@ class Feasibility:
 
     def _effect(self, o: Obligation, goal: EffectGoal) -> str | None:
         """``None``: possible, or unknown; otherwise the code of the reason."""
-        if self._at_once(o, goal):
+        able = [(t, c) for t in self.tools for c in (*t.causes, *t.witnesses) if c.effect == goal.effect]
+        barred = [self.barred(goal, tool, clause) for tool, clause in able]
+        if not any(barred) and self._at_once(o, goal):
             return None
         worst = "CON006"
-        for tool in self.tools:
-            for clause in (*tool.causes, *tool.witnesses):
-                if clause.effect == goal.effect:
-                    asked = self.hit(o, goal, tool, clause)
-                    outcome = self._ask(*asked, chained=bool(references(o))) if asked is not None else None
-                    if outcome is None:
-                        return None
-                    worst = max(worst, outcome)
+        for (tool, clause), never in zip(able, barred, strict=True):
+            if not never:
+                asked = self.hit(o, goal, tool, clause)
+                outcome = self._ask(*asked, chained=bool(references(o))) if asked is not None else None
+                if outcome is None:
+                    return None
+                worst = max(worst, outcome)
         return worst
+
+    def barred(self, goal: EffectGoal, tool: Tool, clause: EffectClause) -> Approval | Param | None:
+        """What bars every call of the tool whose clause would do it: a denial, or a parameter without a source."""
+        args = _fixed(goal, clause)
+        return denial(self.contract, tool, args) or sourceless(self.contract, tool, args)
 
     def _at_once(self, o: Obligation, goal: EffectGoal) -> bool:
         """The literal case, without a formula: some tool's recipe gives this very identity, licensed and not kept."""
@@ -150,7 +158,7 @@ class Feasibility:
             if i.clause is clause:
                 try:
                     match = pattern_match(
-                        paths, i.shapes, goal, o.exists, o.where, 0, 0, 0, discharges=_unknown_receipts(paths, o)
+                        paths, i.shapes, goal, o.exists, o.where, 0, 0, 0, discharges=unknown_receipts(paths, o)
                     )
                 except Unbound:
                     return None
@@ -209,7 +217,10 @@ class Feasibility:
     def _state(self, o: Obligation, goal: StateGoal) -> str | None:
         """A state goal may hold already, or be brought about by one allowed call; goals over several fluents are left
         open."""
-        fluents = {x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}
+        inside = list(ex.walk(goal.condition))
+        if any(isinstance(x, ex.Discharge) or (isinstance(x, ex.Var) and x.kind == "exists") for x in inside):
+            return None  # about what a receipt or a choice will say: nobody knows yet
+        fluents = {x.fluent for x in inside if isinstance(x, ex.FluentRead)}
         empty = Paths(self._frame, Proposal("", self.contract.name, ()))
         if self.possible(empty, [empty.evaluator(0, 0).total(goal.condition)]):
             return None
@@ -248,7 +259,7 @@ def _fixed(goal: EffectGoal, clause: EffectClause) -> dict[str, ex.Expr]:
     return found
 
 
-def _unknown_receipts(paths: Paths, o: Obligation) -> dict[str, Shape]:
+def unknown_receipts(paths: Paths, o: Obligation) -> dict[str, Shape]:
     """Arbitrary receipts for the obligations that this one refers to."""
     t = paths.terms
     exprs = [a for g in o.goals if isinstance(g, EffectGoal) for a in g.args if a is not None]

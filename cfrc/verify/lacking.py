@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cfrc.model import expr as ex
-from cfrc.model.contract import Contract, EffectGoal, Goal, Obligation
+from cfrc.model.contract import Approval, Contract, EffectGoal, Goal, Obligation
 from cfrc.model.domain import EffectClause, FluentClause, Tool
 from cfrc.model.show import show_expr
 from cfrc.source import Span
+from cfrc.verify.barred import denial
 from cfrc.verify.condition import Condition, spans
 from cfrc.verify.ground import Ground
 from cfrc.verify.owed import references
@@ -79,7 +80,12 @@ def _fluents(e: ex.Expr) -> set[str]:
 def _nobody(f: Feasibility, o: Obligation, goal: Goal, found: Lack) -> None:
     """No allowed tool has anything to do with it: which tool of the domain does?"""
     what = f"causes or witnesses `{goal.effect}`" if isinstance(goal, EffectGoal) else "sets that state"
-    others = list(dict.fromkeys(t.name for t, _ in able_tools(list(f.contract.domain.tools.values()), goal)))
+    every = list(dict.fromkeys(t.name for t, _ in able_tools(list(f.contract.domain.tools.values()), goal)))
+    for a in (d for n in every if n in f.contract.allow and (d := denial(f.contract, f.contract.domain.tools[n], {}))):
+        _denied(a, found)
+    others = [n for n in every if n not in f.contract.allow]
+    if found.why and not others:
+        return
     found.why.append(f"none {what}" if others else f"no tool of the domain {what}")
     good = [n for n in others[:5] if not _still_lacking(f, o, n)]
     if others:
@@ -96,6 +102,15 @@ def _still_lacking(f: Feasibility, o: Obligation, name: str) -> bool:
 
 def _against(f: Feasibility, o: Obligation, goal: Goal, tool: Tool, clause: EffectClause | None, found: Lack) -> None:
     """What stands against one tool."""
+    barred = f.barred(goal, tool, clause) if isinstance(goal, EffectGoal) and clause is not None else None
+    if isinstance(barred, Approval):
+        _denied(barred, found)
+        return
+    if barred is not None:
+        found.why.append(f"nothing supplies the value of `{tool.name}`'s `{barred.name}`")
+        found.mend.append("say where the value comes from (`known … from …`), or allow a tool that tells it")
+        found.clauses += spans((f"the parameter `{barred.name}`", barred.span))
+        return
     asked = f.hit(o, goal, tool, clause)
     if asked is None:
         return
@@ -108,6 +123,12 @@ def _against(f: Feasibility, o: Obligation, goal: Goal, tool: Tool, clause: Effe
         unknown = c.code == "SCP001" and bool(references(o))  # it depends on a receipt that is not there yet
         if not unknown and not f.possible(paths, [*base, hit, t.not_(c.bad)]):
             _harm(f, tool, paths, c, found)
+
+
+def _denied(a: Approval, found: Lack) -> None:
+    found.why.append(f"the call of `{a.tool}` that it takes is denied")
+    found.mend.append("ask again, and freeze the answer")
+    found.clauses += spans(("denied here", a.span))
 
 
 def _conditions(f: Feasibility, tool: Tool, clause: EffectClause | None, found: Lack) -> None:

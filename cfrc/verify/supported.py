@@ -29,6 +29,7 @@ from cfrc.verify.owed import effect_goals, literal_args, references
 from cfrc.verify.paths import Paths
 from cfrc.verify.spelled import spelled_out
 from cfrc.verify.terms import Terms
+from cfrc.verify.together import unreconciled
 
 
 def support(contract: Contract, *, budget: int = 20_000_000, today: date | datetime | None = None) -> Verdict:
@@ -55,6 +56,8 @@ def _judge(contract: Contract, ground: Ground, budget: int) -> Verdict:
             asked = feasibility.queries
             findings += feasibility.judge(o)
             solved += feasibility.queries > asked
+    if not findings:
+        findings += unreconciled(contract, open_, feasibility)
     if findings:
         status = Status.WITHHELD
     elif not open_:

@@ -153,10 +153,10 @@ APPROVALS = {
     "an amount that is read, as approved": (
         DEAR + GOOD, "q = quote(to: to) expect q.amount == 11\nx = pay(to: to, amount: q.amount)", "admitted",
     ),
-    "denied": (CHEAP + '    denied pay(to: "A") from user turn 3\n', "x = pay(to: to, amount: 10)", "AUT005"),
+    "denied": (CHEAP + '    denied pay(to: "A") from user turn 3\n', "x = pay(to: to, amount: 10)", "CON006"),
     "others are denied": (CHEAP + '    denied pay(to: "B") from user turn 3\n', "x = pay(to: to, amount: 10)", "admitted"),
     "that amount is denied, whoever gets it": (
-        CHEAP + "    denied pay(amount: 10) from user turn 3\n", "x = pay(to: to, amount: 10)", "AUT005",
+        CHEAP + "    denied pay(amount: 10) from user turn 3\n", "x = pay(to: to, amount: 10)", "CON006",
     ),
     "an amount that may be denied": (
         CHEAP + "    denied pay(amount: 3) from user turn 3\n",

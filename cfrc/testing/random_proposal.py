@@ -126,8 +126,12 @@ def _prepare(plan: _Plan, tool: Tool, args: dict[str, Expr]) -> Expr | None:
         if chance(draw, 30):
             plan.add("set_flag", {"on": lit(wanted, BOOL)})
         else:
-            seen = plan.add("look", {})
-            plan.calls[-1] = replace(plan.calls[-1], expect=eq(plan.result(seen, "flag"), lit(wanted, BOOL)))
+            for _ in range(pick(draw, 1, 1, 1, 2)):
+                seen = plan.add("look", {})
+                right = eq(plan.result(seen, "flag"), lit(wanted, BOOL))
+                polls = pick(draw, 0, 0, 2, 3)
+                more = {"until": right, "polls": polls} if polls else {"expect": right}
+                plan.calls[-1] = replace(plan.calls[-1], **more)
     return guard
 
 

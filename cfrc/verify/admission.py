@@ -125,7 +125,7 @@ class Admission:
         findings = [*typing.findings(contract.domain, proposal), *static.findings(paths), *grounding.findings(paths)]
         findings += decider.decide(conditions(paths, self.today))
         if not paths.order.cycle:
-            findings += evidence.coverage_claims(paths)
+            findings += evidence.coverage_claims(paths, _contested(paths, findings))
         if own.status is Status.ADMITTED and not any(f.severity != "note" for f in findings):
             findings += unreachable(paths, decider)
         findings += _idle(paths)
@@ -160,6 +160,14 @@ def conditions(paths: Paths, today: date | datetime) -> Conditions:
     if not paths.order.cycle:
         yield from coverage.conditions(paths)
         yield from evidence.conditions(paths)
+
+
+def _contested(paths: Paths, findings: list[Finding]) -> int:
+    """The calls that interfere with others, and those after them: what they do depends on the order."""
+    found = [f for f in findings if f.code == "CFRC-PRS007"]
+    places = {f.where for f in found} | {span for f in found for _, span in f.clauses}
+    own = sum(1 << r.pos for r in paths.runs if r.call.span in places and found)
+    return own | sum(1 << r.pos for r in paths.runs if not own >> r.pos & 1 and paths.order.anc[r.pos] & own)
 
 
 def _idle(paths: Paths) -> Iterator[Finding]:

@@ -69,8 +69,9 @@ def _waits(paths: Paths, terminal: Terminal) -> Iterator[Condition]:
         )
 
 
-def coverage_claims(paths: Paths) -> Iterator[Finding]:
-    """``covers`` compared with what is computed: claiming more is a finding, less is a note."""
+def coverage_claims(paths: Paths, contested: int = 0) -> Iterator[Finding]:
+    """``covers`` compared with what is computed: claiming more is a finding, less is a note. Of ``contested`` calls
+    (a bitset) it depends on the order what they do: they are not said to claim more."""
     if not any(isinstance(n, Call) and n.covers for n in paths.proposal.nodes):
         return
     assignments = Assignments(paths)
@@ -82,7 +83,8 @@ def coverage_claims(paths: Paths) -> Iterator[Finding]:
     for run in paths.runs:
         for name in run.call.covers:
             o = assignments.by_name.get(name)
-            if o is not None and run.pos not in serves[name] and run.called is not paths.terms.false:
+            sure = run.called is not paths.terms.false and not contested >> run.pos & 1
+            if o is not None and run.pos not in serves[name] and sure:
                 yield Finding(
                     code="CFRC-COV006",
                     kind="coverage",

@@ -142,6 +142,10 @@ def _leaf(contract: Contract, proposal: Proposal, param: Param, leaf: Expr, seen
         if leaf.type in (Prim("text"), BOOL) or isinstance(leaf.type, Enum) or param.type in (Prim("text"), BOOL):
             return None
         value = canonical(leaf.value, param.type)
+        if leaf.value is None:
+            return None
+        if isinstance(param.default, Lit) and canonical(param.default.value, param.type) == value:
+            return None  # said or left out, it is the same call
         same = [n for n in contract.names.values() if n.type == param.type and canonical(n.value, n.type) == value]
         origins = [n.origin for n in same]
         # known fluent values are evidence as well (§1, E)

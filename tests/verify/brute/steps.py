@@ -99,7 +99,7 @@ def _approval(step: Step) -> frozenset[int]:
         for i, a in granted
         if full_args(z, tool.name, a.args) == frozenset(filled(step).items())
         and (a.policy is None or a.policy == policy)
-        and (a.expires is None or z_time is None or a.expires >= z_time)
+        and (a.expires is None or z_time is None or a.expires > z_time)
     ]
     if not good:
         step.found.add(("authority", "AUT003"))

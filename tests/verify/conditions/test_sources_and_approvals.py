@@ -19,6 +19,8 @@ DOMAIN = """
         causes paid(to, amount)
     write pay_bill(to: Acct from user | find, bill: Bill from user | mail unquoted)
         causes paid(to, 1)
+    write pay_part(to: Acct, parts: int = 3)
+        causes paid(to, parts)
     write pick(items: bag[Item])
         causes picked(items)
     write ship(parcel: { item: Item, to: Acct? })
@@ -50,6 +52,8 @@ PICK, SHIP = ITEMS.format(goal="picked(_)"), ITEMS.format(goal="sent(_)")
 CASES = {
     "from the user": (KNOWN, "x = pay(to: to, amount: amount)", "admitted"),
     "a literal that is the known value": (KNOWN, 'x = pay(to: "A", amount: 5)', "admitted"),
+    "a literal that is the default": (KNOWN.replace("pay,", "pay_part,"), "x = pay_part(to: to, parts: 3)", "admitted"),
+    "a literal that is not the default": (KNOWN.replace("pay,", "pay_part,"), "x = pay_part(to: to, parts: 4)", "GRD001"),
     "a literal that nobody said": (KNOWN, 'x = pay(to: "A", amount: 6)', "GRD001"),
     "a literal from a source that is refused": (KNOWN, 'x = pay_bill(to: to, bill: "P")', "GRD004"),
     "quoted": (KNOWN, "x = pay_bill(to: to, bill: prose)", "GRD004"),
@@ -116,7 +120,9 @@ APPROVALS = {
     "needed, there is none": (DEAR, PAY, "AUT002"),
     "there is one": (DEAR + GOOD, PAY, "admitted"),
     "for other arguments": (DEAR + GOOD.replace("11)", "12)"), PAY, "AUT003"),
+    "a default that is said": (DEAR + GOOD, "x = pay(to: to, amount: 11, copy: false)", "admitted"),
     "a default counts": (DEAR + GOOD, "x = pay(to: to, amount: 11, copy: true)", "AUT003"),
+    "expires on the day": (DEAR + GOOD.replace("-11-02", "-11-01"), PAY, "AUT003"),
     "expired": (DEAR + GOOD.replace("-11-02", "-10-31"), PAY, "AUT003"),
     "of another policy": (DEAR + GOOD.replace("v2", "v1"), PAY, "AUT003"),
     "used twice": (DEAR + GOOD, PAY + "y = pay(to: to, amount: 11) after x", "AUT004"),

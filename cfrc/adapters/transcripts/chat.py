@@ -3,6 +3,7 @@
 Calls stand in ``tool_calls`` of an assistant's message, or in the legacy ``function_call``; results are messages of the
 role ``tool`` (or ``function``), paired by ``tool_call_id``. Arguments are a string that spells JSON, or an object. The
 format has no flag for errors; dialects have one (``error``, ``is_error``, ``status: "error"``), which is used if there.
+A status that is no end (``pending``) is no result yet.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cfrc.adapters.transcripts import shape
-from cfrc.adapters.transcripts.collect import Collector, answer
+from cfrc.adapters.transcripts.collect import Answer, Collector, answer
 from cfrc.adapters.transcripts.repeated import Conversation
 from cfrc.adapters.transcripts.shape import Members
 from cfrc.lang.diagnostics import quoted
@@ -22,6 +23,9 @@ _ROLES: dict[str, Role] = {
     "system": "system", "developer": "system", "user": "user", "human": "user",
     "assistant": "assistant", "ai": "assistant", "model": "assistant",
 }  # fmt: skip
+_WENT_WELL = (None, "success", "succeeded", "ok", "completed", "complete", "done", "finished")
+_WENT_WRONG = ("error", "failed", "failure")
+_RUNNING = ("pending", "queued", "running", "in_progress", "started", "processing")
 _RESULTS = ("tool", "function", "ipython")
 
 
@@ -113,6 +117,12 @@ def _result(members: Members, item: Json, out: Collector) -> None:
     said = shape.string(members, "error")
     if failed and said is not None:
         found = replace(found, error=said)
+    status = shape.string(members, "status")
+    if not failed and status not in (*_WENT_WELL, *_WENT_WRONG):
+        found = Answer("pending" if status in _RUNNING else "unknown", error=status, time=found.time)
+        out.note("TRN011", f"the result of {quoted(id)} is {quoted(status or '')}", item.span, "it is not an outcome")
+        out.result(id, found, item.span, tool)
+        return
     out.result(id, found, item.span, tool)
     if found.status == "unknown":
         out.note("TRN019", f"the result of {quoted(id)} reads like an error", item.span, "it counts as no evidence")
@@ -121,4 +131,4 @@ def _result(members: Members, item: Json, out: Collector) -> None:
 def _failed(members: Members) -> bool:
     if shape.flag(members, "error", "is_error", "isError"):
         return True
-    return shape.string(members, "error") is not None or shape.string(members, "status") == "error"
+    return shape.string(members, "error") is not None or shape.string(members, "status") in _WENT_WRONG

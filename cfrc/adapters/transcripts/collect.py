@@ -15,7 +15,7 @@ from cfrc.adapters.transcripts.shape import json_of, plain
 from cfrc.lang.diagnostics import quoted
 from cfrc.lang.jsonread import Json
 from cfrc.model.ledger import Status
-from cfrc.model.transcript import JSON, Attempt, Event, Message, Note, Role, Transcript
+from cfrc.model.transcript import JSON, Attempt, Event, Message, Note, Role, Transcript, may_have_run
 from cfrc.source import Span
 
 _MARKUP = re.compile(
@@ -56,6 +56,7 @@ class Collector:
         self._latest: dict[str, int] = {}
         self._again: dict[str, Attempt] = {}
         self._passed: set[str] = set()
+        self._alike: set[str] = set()
 
     def note(self, code: str, message: str, span: Span | None, help: str | None = None) -> None:
         self.notes.append(Note(code, message, span, help))
@@ -91,6 +92,8 @@ class Collector:
             return
         if _same(before, attempt) and before.status == "open":
             return  # one call, written down twice
+        if numbered and _same(before, attempt) and (before.status, before.attempt) == ("unknown", attempt.attempt):
+            return  # what comes next settles it
         if _same(before, attempt) and before.status == "success":
             self._again[attempt.id] = replace(attempt, attempt=before.attempt + 1)
             return
@@ -100,8 +103,11 @@ class Collector:
             )
         self._append(replace(attempt, attempt=before.attempt + 1))
 
-    def result(self, id: str, answer: Answer, span: Span | None, tool: str | None = None) -> None:
-        """What came back for a call."""
+    def result(
+        self, id: str, answer: Answer, span: Span | None, tool: str | None = None, settles: bool = False
+    ) -> None:
+        """What came back for a call. ``settles``: an unknown outcome is on record as such, and this one settles it;
+        otherwise it was only read that way, and a second result cannot tell which of the two to believe."""
         again = self._again.pop(id, None)
         at = self._latest.get(id)
         if at is None:
@@ -110,10 +116,13 @@ class Collector:
             self._append(_answered(replace(lost, span=span), answer))
             return
         before = self._at(at)
+        if id in self._alike:
+            self.note("TRN011", f"a result for {quoted(id)} may be of several calls", span, "all are taken for open")
+            return
         if again is not None and not _equal(before, answer):
             self.note("TRN013", f"the call {quoted(id)} was made again", again.span, "it is kept as another attempt")
             self._append(_answered(again, answer))
-        elif before.status in ("open", "pending", "unknown"):
+        elif before.status in ("open", "pending") or (settles and before.status == "unknown"):
             self.events[at] = _answered(before, answer)
         elif not _equal(before, answer):
             self.note("TRN014", f"two results for {quoted(id)} disagree", span, "its outcome is taken for unknown")
@@ -163,6 +172,13 @@ class Collector:
         return Transcript(request, tuple(self.events), self.usage, self.source, tuple(self.notes), self.stop)
 
     def _append(self, attempt: Attempt) -> None:
+        """Calls of one group that wait under one id are alike: a result can be of any of them."""
+        at = self._latest.get(attempt.id)
+        before = self._at(at) if at is not None else None
+        if before is not None and (before.status, before.group) == ("open", attempt.group):
+            self._alike.add(attempt.id)
+        else:
+            self._alike.discard(attempt.id)
         self._latest[attempt.id] = len(self.events)
         self.events.append(attempt)
 
@@ -199,19 +215,29 @@ def answer(text: str, failed: bool | None, time: datetime | None = None) -> Answ
     proof that nothing happened either. An object with MCP's ``isError`` has a flag; a whole result of MCP is taken out
     of its envelope.
     """
-    value = read_text(text)
+    return _judged(read_text(text), text, text, failed, time)
+
+
+def answer_of(value: JSON, failed: bool | None, time: datetime | None = None) -> Answer:
+    """The answer that a value is which is no text, in the same way."""
+    return _judged(value, value, str(value), failed, time)
+
+
+def _judged(value: JSON, shown: JSON, text: str, failed: bool | None, time: datetime | None) -> Answer:
     if isinstance(value, dict):
         said = value.get("isError", value.get("is_error"))
+        if failed is False and said is True:
+            return Answer("unknown", shown, text, time)  # one flag says so, the other not
         if failed is None and isinstance(said, bool):
             failed = said
         if isinstance(said, bool) and isinstance(value.get("content"), list) and set(value) <= _ENVELOPE:
-            inner = _opened(value)
-            return Answer("failure" if failed else "success", inner, text if failed else None, time)
+            shown = _opened(value)
     if failed:
-        return Answer("failure", text, text, time)
+        ran = may_have_run(shown if isinstance(shown, str) else text)
+        return Answer("unknown" if ran else "failure", shown, text, time)
     if failed is None and reads_like_error(value):
-        return Answer("unknown", text, text, time)
-    return Answer("success", text, None, time)
+        return Answer("unknown", shown, text, time)
+    return Answer("success", shown, None, time)
 
 
 def _opened(envelope: dict[str, JSON]) -> JSON:

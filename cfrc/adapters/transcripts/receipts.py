@@ -77,11 +77,11 @@ def _line(kind: str, members: Members, item: Json, out: Collector) -> None:
         case "call":
             out.call(_call(members, item), "attempt" in members)
         case "result":
-            out.result(_text(members, "id", item), _answer(members, item), item.span)
+            out.result(_text(members, "id", item), _answer(members, item), item.span, settles=True)
         case "receipt":
             call = _call(members, item)
             out.call(call, "attempt" in members)
-            out.result(call.id, _answer(members, item), item.span)
+            out.result(call.id, _answer(members, item), item.span, settles=True)
         case "accepted":
             value = members.get("value")
             if value is None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cfrc.adapters.transcripts import shape
-from cfrc.adapters.transcripts.collect import Answer, Collector, answer
+from cfrc.adapters.transcripts.collect import Answer, Collector, answer, answer_of
 from cfrc.adapters.transcripts.shape import Members
 from cfrc.lang.diagnostics import quoted
 from cfrc.lang.jsonread import Json
-from cfrc.model.transcript import JSON, Approved, Attempt, Role
+from cfrc.model.transcript import JSON, Approved, Attempt, Role, may_have_run
 
 _ROLES: dict[str, Role] = {
     "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
@@ -22,6 +22,8 @@ _ROLES: dict[str, Role] = {
 _SILENT = {"reasoning", "mcp_list_tools", "compaction"}
 _CLIENT = {"function_call", "custom_tool_call", "tool_call", "handoff_call", "local_shell_call", "shell_call"}
 _CLIENT |= {"computer_call", "apply_patch_call"}
+_RUNNING = ("in_progress", "calling", "searching", "interpreting", "generating")
+_ENDED = (None, "completed")
 _OUTPUTS = ("output", "results", "outputs", "result")
 
 
@@ -113,16 +115,18 @@ class _Items:
         error = shape.given(members, "error")
         output = shape.given(members, *_OUTPUTS)
         if error is not None or status == "failed":
-            said = error.value if error is not None and isinstance(error.value, str) else None
-            words = said or (str(shape.plain(error)) if error is not None else "failed")
-            self.out.result(id, Answer("failure", None, words), item.span)
-        elif status in ("in_progress", "incomplete", "calling", "searching", "interpreting", "generating"):
+            self.result(id, _failed(error), item)
+        elif status not in _ENDED:
             return
         elif output is not None and isinstance(output.value, str):
-            self.out.result(id, answer(output.value, False), item.span)
+            self.result(id, answer(output.value, False), item)
         elif output is not None or status == "completed":
-            result = shape.plain(output) if output is not None else None
-            self.out.result(id, Answer("success", result), item.span)
+            self.result(id, answer_of(shape.plain(output) if output is not None else None, False), item)
+
+    def result(self, id: str, found: Answer, item: Json) -> None:
+        self.out.result(id, found, item.span)
+        if found.status == "unknown":
+            self.out.note("TRN019", f"the result of {quoted(id)} reads like an error", item.span, "no evidence")
 
     def output(self, item: Json, members: Members) -> None:
         id = shape.string(members, "call_id")
@@ -134,13 +138,17 @@ class _Items:
                 "TRN011", f"the result of {quoted(id)} is null", item.span, "its outcome is taken for unknown"
             )
             return
-        if isinstance(output.value, dict):
-            found = Answer("success", shape.plain(output))
+        status = shape.string(members, "status")
+        failed = True if shape.flag(members, "is_error") or status == "failed" else None
+        if status not in (*_ENDED, "failed"):
+            said = "is not all of it" if status == "incomplete" else "is not the last word"
+            help = "its outcome is taken for unknown"
+            self.out.note("TRN011", f"the result of {quoted(id)} {said}: {quoted(status or '')}", item.span, help)
+            self.out.result(id, Answer("pending" if status in _RUNNING else "unknown", error=status), item.span)
+        elif isinstance(output.value, dict) and shape.part_text(output) is None:
+            self.result(id, answer_of(shape.plain(output), failed), item)
         else:
-            found = answer(shape.prose(output, "TRN003"), True if shape.flag(members, "is_error") else None)
-        self.out.result(id, found, item.span)
-        if found.status == "unknown":
-            self.out.note("TRN019", f"the result of {quoted(id)} reads like an error", item.span, "no evidence")
+            self.result(id, answer(shape.prose(output, "TRN003"), failed), item)
 
     def approval(self, item: Json, members: Members) -> None:
         """A response whose request is not here approves nothing: nobody knows what it was about."""
@@ -159,6 +167,18 @@ class _Items:
             return
         approved = Approved(tool, arguments, turn=self.out.turn, denied=not decided.value, span=item.span)
         self.out.events.append(approved)
+
+
+def _failed(error: Json | None) -> Answer:
+    """What an error of a provider's own call proves. Only the tool itself can say that it failed; when the server did
+    not answer, or not as it should, or nobody says who it was, the tool may have done everything."""
+    said = error.value if error is not None else None
+    words = said if isinstance(said, str) else str(shape.plain(error)) if error is not None else "failed"
+    own = isinstance(said, dict) and shape.string(said, "type") == "mcp_tool_execution_error"
+    content = said.get("content") if isinstance(said, dict) else None
+    if own and content is not None and isinstance(content.value, list | str):
+        own = not may_have_run(shape.prose(content, "TRN003"))
+    return Answer("failure" if own else "unknown", None, words)
 
 
 def _arguments(members: Members, kind: str) -> tuple[Mapping[str, JSON] | None, str | None]:

@@ -169,6 +169,33 @@ def test_results_that_disagree_leave_the_outcome_unknown() -> None:
     assert only(t).status == "unknown" and only(t).result is None and codes(t) == ["TRN014"]
 
 
+@pytest.mark.parametrize("first", ["Error: timeout", "paid"])
+def test_an_unknown_outcome_stays_unknown_whatever_is_said_next(first: str) -> None:
+    t = read(asks(call("c1", "pay", "{}")), *[returns("c1", x, is_error=e) for x, e in ((first, None), ("x", True))])
+    assert only(t).status == "unknown" and "TRN014" in codes(t)
+    t = read(asks(call("c1", "pay", "{}")), *[returns("c1", x) for x in (first, "other", "paid")])
+    assert only(t).status == "unknown"
+
+
+@pytest.mark.parametrize(("status", "read_as"), [("pending", "pending"), ("running", "pending"), ("x", "unknown")])
+def test_a_status_that_is_no_end_is_no_outcome(status: str, read_as: str) -> None:
+    t = read(asks(call("c1", "pay", "{}")), returns("c1", "queued", status=status))
+    assert only(t).status == read_as and codes(t) == ["TRN011"]
+    t = read(asks(call("c1", "pay", "{}")), returns("c1", "queued", status="pending"), returns("c1", "paid"))
+    assert only(t).status == "success"
+
+
+@pytest.mark.parametrize("results", [1, 2])
+def test_results_of_parallel_calls_under_one_id_are_of_neither(results: int) -> None:
+    """Which of them was paid, nobody can tell: both may have been."""
+    calls = [call("c1", "pay", f'{{"to": "{to}"}}') for to in "BC"]
+    t = read(asks(*calls), *[returns("c1", f"ok {n}") for n in range(results)])
+    assert [(a.attempt, a.status) for a in t.attempts] == [(1, "open"), (2, "open")]
+    assert codes(t) == ["TRN013", *["TRN011"] * results, "TRN015", "TRN015"]
+    t = read(asks(*calls), asks(call("c1", "pay", '{"to": "D"}')), returns("c1", "ok"))
+    assert [a.status for a in t.attempts] == ["open", "open", "success"]
+
+
 def test_a_result_without_a_call_is_kept() -> None:
     t = read(returns("c9", "paid", name="pay"))
     assert (only(t).tool, only(t).arguments, only(t).status) == ("pay", None, "success")
@@ -188,7 +215,9 @@ def test_text_about_errors_is_no_error(text: str) -> None:
     assert only(read(asks(call("c1", "look", "{}")), returns("c1", text))).status == "success"
 
 
-@pytest.mark.parametrize("rest", [{"error": "no"}, {"error": True}, {"status": "error"}, {"is_error": True}])
+@pytest.mark.parametrize(
+    "rest", [{"error": "no"}, {"error": True}, {"status": "error"}, {"status": "failed"}, {"is_error": True}]
+)
 def test_flags_of_dialects_are_definite_failures(rest: dict[str, Any]) -> None:
     found = only(read(asks(call("c1", "pay", "{}")), returns("c1", "no", **rest)))
     assert found.status == "failure" and found.error == "no" and found.result == "no"

@@ -191,3 +191,14 @@ def test_no_call_is_lost(turns: list[tuple[str, str, int, str | None]]) -> None:
         t = read_transcript(messages)
         kept = {(a.id, a.tool, (a.arguments or {}).get("n")) for a in t.attempts}
         assert kept == {turn[:3] for turn in turns}
+
+
+def test_a_receipt_settles_an_unknown_one() -> None:
+    """Whoever writes this form knows: a later receipt of the same attempt is the settlement, by a person or a look."""
+    for settled in ("success", "failure"):
+        lost = {**RECEIPT, "status": "unknown"}
+        for line in ({**RECEIPT, "attempt": 1, "status": settled}, {"type": "result", "id": "c7", "status": settled}):
+            t = read_transcript(lines(lost, line))
+            assert [(a.attempt, a.status) for a in t.attempts] == [(1, settled)] and not t.notes
+        t = read_transcript(lines(lost, {**RECEIPT, "status": settled}))  # it may as well be another try
+        assert [(a.attempt, a.status) for a in t.attempts] == [(1, "unknown"), (2, settled)]

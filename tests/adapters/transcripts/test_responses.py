@@ -23,6 +23,9 @@ OUTPUT = {"type": "function_call_output", "id": "fco_1", "call_id": "c1", "outpu
 ASKED = {"type": "mcp_approval_request", "id": "mcpr_1", "name": "pay", "arguments": '{"a": 1}', "server_label": "s"}
 
 
+SAID = {"type": "text", "text": "Output validation error: Tool pay has an output schema"}
+
+
 def read(*items: dict[str, Any]) -> Transcript:
     return read_transcript(json.dumps([{"role": "user", "content": "Pay."}, *items]))
 
@@ -67,9 +70,40 @@ def test_output_in_parts() -> None:
 @pytest.mark.parametrize(
     ("rest", "status"),
     [
+        ({"status": "completed"}, "success"),
+        ({"status": "incomplete"}, "unknown"),
+        ({"status": "in_progress"}, "pending"),
+        ({"status": "hologram"}, "unknown"),
+        ({"status": "failed"}, "failure"),
+        ({"output": {"isError": True, "content": []}}, "failure"),
+        ({"output": {"isError": True}}, "failure"),
+        ({"output": {"isError": False, "content": [{"type": "text", "text": "x"}]}}, "success"),
+        ({"output": {"error": "timeout"}}, "unknown"),
+        ({"output": {"txn": "T1"}}, "success"),
+    ],
+)
+def test_only_a_whole_output_is_an_outcome(rest: dict[str, Any], status: str) -> None:
+    t = read(CALL, {**OUTPUT, **rest})
+    assert only(t).status == status
+    assert bool(t.notes) == (status in ("unknown", "pending"))
+
+
+def test_an_output_in_progress_is_followed_by_the_last_word() -> None:
+    assert only(read(CALL, {**OUTPUT, "status": "in_progress"}, OUTPUT)).status == "success"
+    assert only(read(CALL, {**OUTPUT, "status": "incomplete"}, {**OUTPUT, "status": "failed"})).status == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("rest", "status"),
+    [
         ({"output": '{"ok": 1}', "status": "completed"}, "success"),
-        ({"error": "refused", "output": None, "status": "failed"}, "failure"),
+        ({"output": '{"isError": true, "content": []}', "status": "completed"}, "unknown"),
+        ({"error": "Gateway Timeout", "output": None, "status": "failed"}, "unknown"),
+        ({"status": "failed"}, "unknown"),
+        ({"error": {"type": "http_error", "code": 504, "message": "Gateway Timeout"}}, "unknown"),
+        ({"error": {"type": "mcp_protocol_error", "code": -32602, "message": "invalid"}}, "unknown"),
         ({"error": {"type": "mcp_tool_execution_error", "content": []}}, "failure"),
+        ({"error": {"type": "mcp_tool_execution_error", "content": [SAID]}}, "unknown"),
         ({"status": "in_progress"}, "open"),
         ({"status": "incomplete"}, "open"),
         ({}, "open"),

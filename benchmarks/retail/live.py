@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,7 +85,7 @@ def _asked(task: Task, record: list[dict[str, Any]]) -> Contract:
     ]
     text = json.dumps({"id": task.id, "request": task.request, "actions": actions}, default=float)
     (whole,) = read_runs(Source(task.id, text), domain())
-    return next(iter(handoffs(domain(), whole))).contract
+    return replace(next(iter(handoffs(domain(), whole))).contract, scope=None)  # as tight as freezing makes it
 
 
 def _cut(name: str, asked: Contract, task: Task, record: list[dict[str, Any]], before: Shop, final: str) -> Went:

@@ -1,0 +1,1 @@
+"""Turns ToolSandbox's recorded calls, cut at every point, into a table: milestones owed, guardrails kept."""

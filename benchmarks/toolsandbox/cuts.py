@@ -60,7 +60,8 @@ def cuts(task: Mapping[str, Any]) -> Iterator[Went]:
         ledger, notes = ledger_of(domain(), read_transcript(text, "receipts"), words=False)
         frozen = freeze(asked, ledger)
         clean = not audit_contract(frozen.contract, ledger).errors
-        word, found = frozen.kind, frozen.reasons
+        word: str = frozen.kind
+        found = frozen.reasons
         if frozen.kind == "contract":
             rest = [Planned(a["name"], a["arguments"], f"r{i}", _answer(a)) for i, a in enumerate(actions[at:])]
             verdict = admit(frozen.contract, close(frozen.contract, rest).proposal)

@@ -85,7 +85,8 @@ def _asked(task: Task, record: list[dict[str, Any]]) -> Contract:
     ]
     text = json.dumps({"id": task.id, "request": task.request, "actions": actions}, default=float)
     (whole,) = read_runs(Source(task.id, text), domain())
-    return replace(next(iter(handoffs(domain(), whole))).contract, scope=None)  # as tight as freezing makes it
+    asked = next(iter(handoffs(domain(), whole))).contract
+    return asked if asked.scope else replace(asked, scope=None)  # an empty scope has no text form
 
 
 def _cut(name: str, asked: Contract, task: Task, record: list[dict[str, Any]], before: Shop, final: str) -> Went:

@@ -213,8 +213,8 @@ def _scope(draw: Draw, domain: Domain, obligations: tuple[Obligation, ...]) -> t
 
 
 def _limits(draw: Draw, doubtful: bool) -> tuple[Limit, ...]:
-    """Limits that history alone does not exceed."""
-    if doubtful or not chance(draw, 20):
+    """Limits that history alone does not exceed, nearly always: what is in doubt may come on top."""
+    if not chance(draw, 7 if doubtful else 20):
         return ()
     amount = Var(name="a", kind="bound", type=DECIMAL)
     return (

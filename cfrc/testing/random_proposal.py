@@ -165,12 +165,23 @@ def _realize(plan: _Plan, o: Obligation, goal: EffectGoal) -> str:
     node = plan.add(tool.name, args, when=guard)
     if any(c.when is not None and c.when != CONFIRM and not _reads(c.when, "status") and not _reads(c.when, "flag")
            for c in tool.causes) and not chance(draw, 10):  # fmt: skip
-        plan.calls[-1] = replace(plan.calls[-1], expect=plan.result(node, "ok"))
+        if chance(draw, 15):  # every poll is a call of its own
+            plan.calls[-1] = replace(plan.calls[-1], until=plan.result(node, "ok"), polls=pick(draw, 1, 2))
+        else:
+            plan.calls[-1] = replace(plan.calls[-1], expect=plan.result(node, "ok"))
     if chance(draw, 15):
         plan.calls[-1] = replace(plan.calls[-1], covers=(o.name,))
     if chance(draw, 8) and guard is None:
         plan.calls.append(
-            replace(plan.calls[-1], id=f"n{len(plan.calls) + 1}", when=failed(node), after=(), expect=None)
+            replace(
+                plan.calls[-1],
+                id=f"n{len(plan.calls) + 1}",
+                when=failed(node),
+                after=(),
+                expect=None,
+                until=None,
+                polls=1,
+            )
         )
     plan.serves.setdefault(o.name, node)
     return node

@@ -145,12 +145,26 @@ def _guard(plan: Plan, server: tuple[str, ...], options: Options) -> Exit:
         tell=_say if options["verbose"] or sys.stderr.isatty() else _quiet,
         spelled=spelled,
     )
-    head = head_of(options["ledger"], options["roots"]) if options["ledger"] is not None else None
+    head = _live(head_of(options["ledger"], options["roots"])) if options["ledger"] is not None else None
     try:
         return anyio.run(_session, plan, where, settings, options, head)
     except Unreachable as problem:
         _say(str(problem))
         return Exit.INPUT
+
+
+def _live(head: Callable[[], str | None]) -> Callable[[], str | None]:
+    """The same while a client waits: a ledger that can be read no more ends where no contract was frozen."""
+
+    def found() -> str | None:
+        from cfrc.lang.diagnostics import SpecError
+
+        try:
+            return head()
+        except (SpecError, click.ClickException):
+            return "unreadable"
+
+    return found
 
 
 async def _session(

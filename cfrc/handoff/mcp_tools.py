@@ -102,7 +102,7 @@ class McpTools:
         if tool not in self._interface:
             return Answer("failure", error=f"the server has no tool {tool}")
         given = {name: loose(value) for name, value in arguments.items()}
-        if _inexact(given):
+        if inexact(given):
             return Answer("failure", error="an argument is a number that JSON readers would round: nothing was sent")
         made = self._portal.start_task_soon(self._call, tool, given, call)
         self._calls.add(made)
@@ -144,14 +144,15 @@ def _told(value: Any) -> Any:
     return value
 
 
-def _inexact(value: object) -> bool:
+def inexact(value: object) -> bool:
+    """Whether JSON cannot carry it: :func:`cfrc.handoff.tools.loose` leaves such numbers as they are."""
     match value:
         case Decimal():
             return True
         case dict():
-            return any(_inexact(v) for v in value.values())
+            return any(inexact(v) for v in value.values())
         case list():
-            return any(_inexact(v) for v in value)
+            return any(inexact(v) for v in value)
     return False
 
 

@@ -239,3 +239,36 @@ def test_the_document_tells_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = Monitor.open(contract, plan, START).offer("delivery_status", {"send": "mail-1"}, START)
     assert f"```text\n{refused}\n```" in section
     assert (root / "docs" / "../examples/guard-sqlite/README.md").exists()
+
+
+def test_the_ledger_s_end_is_compared_again_before_the_first_write(tmp_path: Path) -> None:
+    """Between the guard's start and the first write a client may take its time."""
+    frozen, moved = (f"sha256:{n * 64}" for n in "01")
+    contract, proposal = plan(text=DOMAIN.replace("    fixed order", f'    head "{frozen}"\n    fixed order'))
+    ends = [frozen]
+    run = GuardedRun(contract, proposal, tmp_path / "journal", head=lambda: ends[0], clock=Clock())
+    assert call(run, "look", {"o": "o1"}) == "ok"
+    ends[0] = moved
+    assert isinstance(run.offer("tell", {"r": "r1", "text": "gone"}), Refusal)  # not its turn: nothing is compared
+    assert run.ending is None
+    refused = run.offer("cancel", {"o": "o1"})
+    assert isinstance(refused, Refusal) and refused.code == "CFRC-RUN105" and "moved on" in refused.reason
+    run.close()
+    told = replay(tmp_path / "journal")
+    assert told.outcome is not None and told.outcome["code"] == "RUN006"
+    assert [e["is"] for e in told.entries].count("intent") == 1
+
+
+def test_a_ledger_that_has_not_moved_is_compared_once_more(tmp_path: Path) -> None:
+    frozen, asked = f"sha256:{'0' * 64}", []
+    contract, proposal = plan(text=DOMAIN.replace("    fixed order", f'    head "{frozen}"\n    fixed order'))
+
+    def head() -> str:
+        asked.append(1)
+        return frozen
+
+    run = GuardedRun(contract, proposal, tmp_path / "journal", head=head, clock=Clock())
+    for tool, arguments in ORDER:
+        assert call(run, tool, arguments) == "ok"
+    run.close()
+    assert len(asked) == 2 and replay(tmp_path / "journal").outcome["kind"] == "done"  # type: ignore[index]

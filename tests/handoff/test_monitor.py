@@ -270,6 +270,39 @@ def test_defaults_are_sent_as_the_plan_assumes_them() -> None:
     assert isinstance(refused, Refusal) and refused.code == "CFRC-RUN103" and "`fast`" in refused.reason
 
 
+SPELLED = """
+domain s
+    id O canonical lower
+    enum Mode { slow, void = "voided" }
+    effect a(o: O, n: decimal)
+    write w(o: O, n: decimal, m: Mode, note: text? = absent, tags: bag[string]) causes a(o, n)
+
+contract z for s
+    fixed o: O = "o1" from user turn 1
+    known n: decimal = 1.5 from user turn 1
+    known tag: string = "t1" from user turn 1
+    owes x: a(o, n)
+    allow w
+
+proposal p for z
+    n1 = w(o: o, n: n, m: void, tags: bag([tag, tag]))
+    done claims x
+"""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{}, {"m": "void"}, {"o": "O1"}, {"note": None}, {"n": "1.5"}, {"n": "1.50", "m": "void", "note": None}],
+    ids=str,
+)
+def test_what_is_sent_is_the_plan_s_however_the_client_spells_it(said: dict) -> None:
+    loaded = load(Source("s.cfrc", SPELLED))
+    m = Monitor.open(loaded.contracts["z"], loaded.proposals["p"], NOW)
+    wire = {"o": "o1", "n": 1.5, "m": "voided", "tags": ["t1", "t1"]}
+    allowed = m.offer("w", {**wire, **said}, NOW)
+    assert isinstance(allowed, Allowed) and allowed.arguments == wire
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "code", "words"),
     [

@@ -33,7 +33,8 @@ class GuardedRun:
     """One process's part of a guarded run. ``monitor`` decides, the journal remembers.
 
     ``interface`` is the digest of the live tools' interface: a journal that was begun with another one is held, and so
-    is a contract whose lease another run has. Raises :class:`~cfrc.handoff.guarding.monitor.NotAdmitted` before
+    is a contract whose lease another run has. ``head`` tells where the shared ledger ends: it is asked when the run is
+    opened, and again just before the first write. Raises :class:`~cfrc.handoff.guarding.monitor.NotAdmitted` before
     anything is opened, and :class:`~cfrc.handoff.running.journal.JournalError` when the journal cannot be used or is of
     another run.
     """
@@ -56,6 +57,7 @@ class GuardedRun:
         self.clock = clock
         self.broken: JournalError | None = None
         self.closed = False
+        self._head, self._compared = head, False
         self.journal = Journal(journal, hook=hook)
         self.lease: Lease | None = None
         try:
@@ -63,7 +65,7 @@ class GuardedRun:
             self.monitor = self._told(start)
             self.session = self.monitor.session
             self.lease = lease or lease_beside(self.journal.path, contract.digest)
-            self._take_up(start, interface, head)
+            self._take_up(start, interface)
         except BaseException:
             self.close()
             raise
@@ -89,7 +91,7 @@ class GuardedRun:
             raise JournalError("JRN005", what, "what is left is another contract: freeze it, and guard that")
         return Monitor(told.session)
 
-    def _take_up(self, start: Opening, interface: str | None, head: Callable[[], str | None] | None) -> None:
+    def _take_up(self, start: Opening, interface: str | None) -> None:
         """What the last process left in the air is in doubt; then the lease, and the ledger's head."""
         at, session = self.clock(), self.session
         if len(self.journal.entries) > 1:
@@ -103,7 +105,7 @@ class GuardedRun:
         taken = self.lease.acquire(start.run)
         if taken is not None:
             self.hold(Trouble("RUN007", f"no lease: {taken}"))
-        self.append([session.guard(head() if head is not None else None, at)])
+        self._compare(at)
 
     # -- calls ------------------------------------------------------------------------------------------------------
 
@@ -113,11 +115,21 @@ class GuardedRun:
 
     def offer(self, tool: str, arguments: Mapping[str, object]) -> Allowed | Refusal:
         """Whether the call may be made now. When it may, its intention is on the disk."""
-        found = self.monitor.offer(tool, arguments, self.clock())
+        found = self.monitor.offer(tool, arguments, self.clock(), self._before)
         if isinstance(found, Allowed):
             return self._intended(found)
         self.append(found.entries)
         return found
+
+    def _before(self, wish: Wish) -> None:
+        """Just before the first write: since the guard was opened, somebody else may have written."""
+        if wish.writes and not self._compared:
+            self._compared = True
+            if self._head is not None:
+                self._compare(self.clock())
+
+    def _compare(self, at: datetime) -> None:
+        self.append([self.session.guard(self._head() if self._head is not None else None, at)])
 
     def questions(self) -> list[Wish]:
         """See :meth:`Monitor.questions`; none once the journal cannot be written any more."""

@@ -9,7 +9,7 @@ Every answer is held against what admission assumed before a later call may use 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -32,6 +32,8 @@ from cfrc.model.types import Type
 from cfrc.model.values import Value
 from cfrc.model.verdict import Status as Judged
 from cfrc.model.verdict import Verdict
+
+Before = Callable[[Wish], None]
 
 
 class NotAdmitted(Exception):
@@ -66,8 +68,8 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """An offered call that may be made, once. ``arguments`` are what to send: the caller's own spelling, and every
-    argument that the plan gives and the caller left to its default. ``entries`` belong in the journal before that."""
+    """An offered call that may be made, once. ``arguments`` are what to send: those of the plan, as the server spells
+    them, however the caller did. ``entries`` belong in the journal before that."""
 
     wish: Wish
     arguments: Mapping[str, object]
@@ -136,8 +138,11 @@ class Monitor:
         open_calls = [w for w in self.session.wishes() if w.settles is None]
         return sorted(open_calls, key=lambda w: self._order[w.node])
 
-    def offer(self, tool: str, arguments: Mapping[str, object], at: datetime) -> Allowed | Refusal:
-        """Whether the call may be made now. An allowed one counts as being made until its answer is recorded."""
+    def offer(
+        self, tool: str, arguments: Mapping[str, object], at: datetime, before: Before | None = None
+    ) -> Allowed | Refusal:
+        """Whether the call may be made now. An allowed one counts as being made until its answer is recorded.
+        ``before`` is told of one that would be allowed, and may still end the run."""
         over = self.over()
         if over is not None:
             return over
@@ -151,7 +156,7 @@ class Monitor:
         wishes = [w for w in self._wishes() if w.tool is declared]
         for wish in wishes:
             if not _differences(declared, wish.args, given):
-                return self._begin(wish, arguments, at)
+                return self._begin(wish, at, before)
         known = self._known(declared, given)
         if known is not None:
             return self._refuse("RUN102", known)
@@ -172,14 +177,19 @@ class Monitor:
                 return f"this call of `{tool.name}` was made already (`{r.id}`): do not repeat it"
         return None
 
-    def _begin(self, wish: Wish, arguments: Mapping[str, object], at: datetime) -> Allowed | Refusal:
+    def _begin(self, wish: Wish, at: datetime, before: Before | None) -> Allowed | Refusal:
+        if before is not None:
+            before(wish)
+            over = self.over()
+            if over is not None:
+                return over
         entries = self.session.begin(wish, at)
         if (wish.call, wish.attempt) not in self.session.flights:
             trouble = self.session.trouble
             return self._refuse(
                 "RUN105", trouble.message if trouble is not None else f"`{wish.node}` is barred", entries
             )
-        return Allowed(wish, {**_sent(wish), **arguments}, entries)
+        return Allowed(wish, _sent(wish), entries)
 
     # -- what came of it --------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from cfrc.handoff.guarding.guarded import GuardedRun
 from cfrc.handoff.guarding.monitor import Allowed, Refusal
 from cfrc.handoff.mcp_answers import answer_of_error, answer_of_result
-from cfrc.handoff.mcp_tools import CALL_META, MOST_PAGES, Unreachable, tool_form
+from cfrc.handoff.mcp_tools import CALL_META, MOST_PAGES, Unreachable, inexact, tool_form
 from cfrc.handoff.running.run import interface_digest
 from cfrc.handoff.running.wishes import Trouble
 from cfrc.handoff.tools import Answer
@@ -88,6 +88,9 @@ class Upstream:
 
     async def call(self, allowed: Allowed) -> tuple[Answer, types.CallToolResult | None]:
         """Makes one call. The SDK's own judgement of the result is left out: the domain says what a result is."""
+        if inexact(dict(allowed.arguments)):
+            said = "an argument is a number that JSON readers would round: nothing was sent"
+            return Answer("failure", error=said), None
         meta: Any = {CALL_META: allowed.wish.call}
         name = self.tools[allowed.wish.tool.name].name
         params = types.CallToolRequestParams(name=name, arguments=dict(allowed.arguments), _meta=meta)

@@ -113,7 +113,7 @@ def _because(verdict: Verdict) -> str:
         case Status.COMPLETE:
             return " (nothing is owed any more)"
         case Status.FRESH:
-            return " (nothing was accepted or done yet)"
+            return " (nothing is bound or kept yet)"
         case Status.ADMITTED if verdict.stats.obligations:
             stats = verdict.stats
             solved = f", {stats.solved:,} by the solver" if stats.solved else ""

@@ -15,7 +15,7 @@ from time import perf_counter
 
 from cfrc.collector import collector_paused
 from cfrc.model.contract import Contract
-from cfrc.model.graph import Call, Proposal
+from cfrc.model.graph import Proposal, Terminal
 from cfrc.model.verdict import Finding, Stats, Status, Verdict
 from cfrc.verify.advise import advise
 from cfrc.verify.condition import Conditions, spans
@@ -112,7 +112,7 @@ class Admission:
         start = perf_counter()
         contract = self.contract
         own = self.supported
-        idle = not any(isinstance(n, Call) for n in proposal.nodes)
+        idle = all(isinstance(n, Terminal) and n.kind == "yield" for n in proposal.nodes)
         if own.status is Status.WITHHELD or (own.status is not Status.ADMITTED and idle):
             return Verdict(own.status, contract.name, proposal.name, own.findings, stats=own.stats)
         if self._ground is not None and own.status is Status.ADMITTED:

@@ -13,23 +13,26 @@ from cfrc.model.contract import Contract, Obligation
 from cfrc.model.ledger import Ledger
 from cfrc.model.verdict import Finding, Status, Verdict
 from cfrc.verify.audit_approvals import audit_approvals
-from cfrc.verify.audit_effects import audit_effects
+from cfrc.verify.audit_effects import audit_effects, audit_repeats
 from cfrc.verify.audit_values import audit_values
 from cfrc.verify.condition import spans
 from cfrc.verify.discharged import Discharges
 from cfrc.verify.happened import happened
 
 
-def audit_contract(contract: Contract, ledger: Ledger) -> Verdict:
+def audit_contract(contract: Contract, ledger: Ledger, *, before: Contract | None = None) -> Verdict:
     """Whether the contract keeps every realized effect, doubt, binding and approval of the ledger, says nothing that
     the ledger does not, and owes only what is open. ``admitted`` when it does, ``refused`` with findings when not.
-    Raises ``ValueError`` when the two are of different domains."""
+
+    ``before`` is the contract that the ledger was written under: what the user had said to it carries over, and needs
+    no choice in the ledger. Raises ``ValueError`` when contract and ledger are of different domains."""
     _same_domain(contract, ledger)
     past = happened(ledger)
     findings = [
         *audit_effects(contract, past),
         *_stale(Discharges(contract, past)),
-        *audit_values(contract, past),
+        *audit_values(contract, past, before),
+        *audit_repeats(past),
         *audit_approvals(contract, past),
     ]
     return _verdict(contract, findings)

@@ -66,6 +66,21 @@ def _lost(contract: Contract, past: Happened, kept: set[Identity], doubted: set[
             )  # fmt: skip
 
 
+def audit_repeats(past: Happened) -> Iterator[Finding]:
+    """What is declared to happen once, and happened again by another receipt."""
+    domain = past.ledger.domain
+    for identity, first, again in past.repeated:
+        what = show_instance(identity[0], identity[1], domain.effects[identity[0]].params)
+        yield Finding(
+            code="CFRC-LED013",
+            kind="preservation",
+            message=f"`{what}` happens once, but receipt `{again.id}` realized it after receipt `{first.id}`",
+            help="nothing owed can mend that: settle by hand which of the two stands, and undo the other one",
+            where=again.span if again.span is not None else past.ledger.span,
+            clauses=spans(("the first time", first.span)),
+        )
+
+
 def _covers(wide: tuple[object, ...], args: tuple[object, ...]) -> bool:
     return all(isinstance(w, Wild) or w == a for w, a in zip(wide, args, strict=True))
 

@@ -20,9 +20,13 @@ from cfrc.verify.condition import spans
 from cfrc.verify.happened import Happened
 
 
-def audit_values(contract: Contract, past: Happened) -> Iterator[Finding]:
-    """The latest accepted word is bound; a known value says what its receipt says, a fact what the ledger says."""
-    yield from _choices(contract, past.ledger)
+def audit_values(contract: Contract, past: Happened, before: Contract | None = None) -> Iterator[Finding]:
+    """The latest accepted word is bound; a known value says what its receipt says, a fact what the ledger says, and a
+    user's word what the user accepted (or what the contract ``before`` said)."""
+    lost = list(_choices(contract, past.ledger))
+    yield from lost
+    misread = {f.where for f in lost}
+    yield from (f for f in _unsaid(contract, past.ledger, before) if f.where is None or f.where not in misread)
     for n in contract.names.values():
         if n.origin is not None and n.origin.kind == "receipt" and n.origin.receipt is not None:
             problem = _source(n, n.origin, past.ledger)
@@ -54,6 +58,34 @@ def _choices(contract: Contract, ledger: Ledger) -> Iterator[Finding]:
             where=contract.span if mine is None else mine.span,
             clauses=spans(("in the ledger", choice.span)),
         )
+
+
+def _unsaid(contract: Contract, ledger: Ledger, before: Contract | None) -> Iterator[Finding]:
+    """Values of the user's that nobody accepted. A ledger without any choice does not record them: then it is a
+    note."""
+    accepted = [c for c in ledger.entries if isinstance(c, Choice)]
+    earlier = [] if before is None else [n for n in before.names.values() if _from_user(n)]
+    for n in contract.names.values():
+        if not _from_user(n) or any(_binds(n, c) for c in accepted) or any(_same(n, m) for m in earlier):
+            continue
+        yield Finding(
+            code="CFRC-LED012",
+            kind="grounding",
+            message=f"`{n.name}` is {show_value(n.value, n.type)} by the user's word, but "
+            + ("the ledger holds no such choice" if accepted else "the ledger holds no choices at all"),
+            help="take values from what the ledger says was accepted; record there what the user said",
+            where=n.span,
+            clauses=spans(("the ledger", ledger.span)),
+            severity="error" if accepted else "note",
+        )
+
+
+def _from_user(n: Name) -> bool:
+    return n.origin is not None and n.origin.kind == "user"
+
+
+def _same(n: Name, m: Name) -> bool:
+    return n.type == m.type and equal(canonical(n.type, n.value), canonical(m.type, m.value))
 
 
 def _same_turn(n: Name, choice: Choice) -> bool:

@@ -19,7 +19,8 @@ from cfrc.model.receipts import Effects, Identity, Pattern, World
 class Happened:
     """``effects`` and ``witnessed`` map each realized identity to its latest receipt, ``doubts`` each identity that may
     have been realized, ``shaken`` each realized one that may have been undone since; ``ended``
-    names the receipt that undid or refuted one.
+    names the receipt that undid or refuted one. ``repeated`` are the occurrences of a ``once`` key that
+    another receipt had caused before, and nothing undid since.
 
     ``evidence`` are the receipts that discharge (``counts`` of them are occurrences), ``since`` is the step that first
     realized an identity. ``asked`` are the positions in the ledger of calls that needed an approval; ``None`` where
@@ -37,6 +38,7 @@ class Happened:
     counts: dict[Identity, int] = field(default_factory=dict)
     since: dict[Identity, int] = field(default_factory=dict)
     asked: dict[int, bool | None] = field(default_factory=dict)
+    repeated: list[tuple[Identity, Receipt, Receipt]] = field(default_factory=list)
 
     def realized(self, identity: Identity) -> Receipt | None:
         """The receipt that caused or witnessed the identity, if it was not undone since."""
@@ -88,6 +90,8 @@ def _note(found: Happened, effects: Effects, receipt: Receipt, step: int) -> Non
         _disprove(found, pattern)
     for caused, identities in ((True, effects.caused), (False, effects.witnessed)):
         for i in identities:
+            if caused:
+                found.repeated += _again(found, i, receipt)
             (found.effects if caused else found.witnessed)[i] = receipt
             found.shaken.pop(i, None)
             found.ended.pop(i, None)
@@ -106,6 +110,20 @@ def _note(found: Happened, effects: Effects, receipt: Receipt, step: int) -> Non
         # A realized identity is kept, and so protected, already.
         if pattern not in found.effects and pattern not in found.witnessed:
             found.doubts[pattern] = receipt
+
+
+def _again(found: Happened, identity: Identity, receipt: Receipt) -> Iterator[tuple[Identity, Receipt, Receipt]]:
+    """The earlier occurrence of the same ``once`` key, if there is one."""
+    declared = found.ledger.domain.effects[identity[0]]
+    if declared.once:
+        for i, first in found.effects.items():
+            same = i[0] == identity[0] and all(i[1][p] == identity[1][p] for p in declared.key)
+            retried = (first.tool, first.args) == (receipt.tool, receipt.args) and (
+                first.id == receipt.id or found.ledger.domain.tools[receipt.tool].idempotent
+            )
+            if same and first is not receipt and not retried:
+                yield identity, first, receipt
+                return
 
 
 def _prove(found: Happened, identity: Identity, receipt: Receipt, step: int, caused: bool) -> None:

@@ -72,7 +72,7 @@ def frozen(*entries: str, task: str = TASK, **more: object) -> Frozen:
     s = spec(*entries, task=task)
     result = freeze(s.contracts["task"], s.ledgers["L"], **more)  # type: ignore[arg-type]
     if not any(f.code == "CFRC-FRZ003" for f in result.reasons):
-        assert not cfrc.audit_contract(result.contract, s.ledgers["L"]).findings
+        assert not cfrc.audit_contract(result.contract, s.ledgers["L"], before=s.contracts["task"]).findings
     return result
 
 

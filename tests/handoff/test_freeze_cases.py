@@ -31,8 +31,10 @@ def test_whatever_was_recorded_is_in_the_next_contract(path: Path) -> None:
     for contract in spec.contracts.values():
         for ledger in spec.ledgers.values():
             if contract.domain == ledger.domain:
-                result = freeze(as_task(contract), ledger)
-                assert not cfrc.audit_contract(result.contract, ledger).findings, (contract.name, ledger.name)
+                task = as_task(contract)
+                result = freeze(task, ledger)
+                found = cfrc.audit_contract(result.contract, ledger, before=task).findings
+                assert {f.code for f in found} <= {"CFRC-LED013"}, (contract.name, ledger.name)
                 frozen += 1
     assert frozen
 

@@ -200,7 +200,9 @@ ledger log for box
 def test_a_known_value_says_what_its_receipt_says(origin: str, right: bool) -> None:
     found = spec(KNOWN.replace("{origin}", origin).replace("{{", "{").replace("}}", "}"))
     verdict = audit_contract(found.contracts["reader"], found.ledgers["log"])
-    assert codes(verdict) == (set() if right else {"CFRC-LED008"})
+    notes = {"CFRC-LED012"} if "user" in origin else set()  # the ledger records no choices
+    assert codes(verdict) == (notes if right else {"CFRC-LED008"})
+    assert (verdict.status is Status.ADMITTED) == right
 
 
 # -- against brute force --------------------------------------------------------------------------------------------
@@ -267,19 +269,25 @@ def test_what_the_ledger_says_is_accepted_and_nothing_else(
     lines = [f"kept {e} from receipt c0" for e in sorted(done)]
     lines += [f"doubt {e} from receipt c0 unknown" for e in sorted(open_)]
 
+    charges = [which for tool, status, which in events if tool == "charge" and status == "success"]
+    twice = len(charges) > len(set(charges))  # whatever the contract says
+
     def audit(lines: list[str]) -> Verdict:
         text = DOMAIN + "\ncontract rest for mail\n" + "".join(f"    {x}\n" for x in [*lines, "allow mail, charge"])
         return audit_contract(spec(text).contracts["rest"], log(*entries))
 
-    assert audit(lines).status is Status.ADMITTED
+    found = codes(audit(lines))
+    assert found == ({"CFRC-LED013"} if twice else set())
     if lines:
         lost = data.draw(st.sampled_from(lines))
-        assert codes(audit([x for x in lines if x != lost])) == {"CFRC-LED001" if "kept" in lost else "CFRC-LED004"}
+        assert codes(audit([x for x in lines if x != lost])) - found == {
+            "CFRC-LED001" if "kept" in lost else "CFRC-LED004"
+        }
     extra = data.draw(
         st.sampled_from(
             [e for e in ('mailed("ann")', 'charged("m2")', 'mailed("eve")') if e not in done | open_] or ["-"]
         )
     )
     if extra != "-":
-        assert codes(audit([*lines, f"kept {extra} from receipt c0"])) == {"CFRC-LED006"}
-        assert codes(audit([*lines, f"doubt {extra} from receipt c0 unknown"])) == {"CFRC-LED010"}
+        assert codes(audit([*lines, f"kept {extra} from receipt c0"])) - found == {"CFRC-LED006"}
+        assert codes(audit([*lines, f"doubt {extra} from receipt c0 unknown"])) - found == {"CFRC-LED010"}

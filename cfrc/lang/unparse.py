@@ -97,6 +97,8 @@ class _Unparser:
                 text = f"bag([{self.joined(items)}])"
             case Build():
                 text = self.build(e)
+            case _:
+                raise TypeError(f"{type(e).__name__} is no expression")
         return text if own >= level else f"({text})"
 
     def joined(self, items: tuple[Expr, ...]) -> str:

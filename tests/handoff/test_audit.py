@@ -363,6 +363,39 @@ def case_of(text: str) -> Contract:
     return contract
 
 
+def test_nothing_is_counted_for_two_obligations() -> None:
+    """Any label, twice: one that is owed is only one of them, whatever the two are called."""
+    some = "    owes {0}: tagged(x{0}) exists x{0}: Order\n"
+    text = TEXT.partition("proposal")[0]
+    once, twice = (
+        case_of(text.replace("    owes tag: tagged(order)\n", "".join(map(some.format, names))))
+        for names in (["tag"], ["tag", "tag2"])
+    )
+    assert not lapses(audit([Trial("one", twice, reference=twice)]))
+    assert lapses(audit([Trial("one", once, reference=twice)])) == [("obligations", "tag2")]
+
+
+def test_something_done_is_shared_out_so_that_it_goes_furthest() -> None:
+    text = TEXT.partition("proposal")[0]
+    reference = case_of(
+        text.replace("    owes tag: tagged(order)\n", "    owes any: tagged(_)\n    owes tag: tagged(order)\n")
+    )
+    kept = [KeptEffect("tagged", (o,), None) for o in ("O1", "O7")]
+    for done, missing in ((kept, []), (kept[::-1], []), (kept[:1], ["tag"])):
+        contract = replace(less("any", "tag", contract=reference), kept=tuple(done))
+        assert [s for _, s in lapses(audit([Trial("one", contract, reference=reference)]))] == missing
+
+
+def test_a_run_counts_once(tmp_path: Path) -> None:
+    go(tmp_path)
+    copied = tmp_path / "copy"
+    copied.write_bytes((tmp_path / "journal").read_bytes())
+    (tmp_path / "link").symlink_to(tmp_path / "journal")
+    places = [tmp_path / n for n in ("journal", "copy", "link")]
+    found = audit(Trial(p.name, journal=p) for p in places)
+    assert found.trials == 1 and len(found.supported) == len(audit([Trial("a", journal=places[0])]).supported)
+
+
 def test_an_obligation_for_something_else_is_another_one() -> None:
     other, _ = case(TEXT.replace('= "O1" from', '= "O2" from'))
     assert len(lapses(audit([Trial("one", other, reference=CONTRACT)]))) == 4

@@ -38,6 +38,7 @@ MEMBERS: dict[str, set[str]] = {
     "approved": _APPROVAL,
     "denied": _APPROVAL,
 }
+_MOST = 10**9 - 1
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 _STATUS: dict[str, Status] = {s: s for s in get_args(Status)}
 
@@ -128,8 +129,8 @@ def _count(members: Members, name: str, item: Json, default: int) -> int:
     j = members.get(name)
     if j is None:
         return default
-    if not isinstance(j.value, int) or isinstance(j.value, bool) or j.value < 0:
-        raise shape.wrong("TRN005", f"expected a count in `{name}`", j)
+    if not isinstance(j.value, int) or isinstance(j.value, bool) or not 0 <= j.value <= _MOST:
+        raise shape.wrong("TRN005", f"expected a count in `{name}`", j, "a whole number of at most nine digits")
     return j.value
 
 

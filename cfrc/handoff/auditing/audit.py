@@ -10,6 +10,7 @@ from datetime import date, datetime
 from cfrc.handoff.auditing.deeds import begun, followed, retold, writes, wrote
 from cfrc.handoff.auditing.rates import Rate
 from cfrc.handoff.auditing.trials import Judgement, Trial, bindings, obligations
+from cfrc.handoff.running.journal import json_text
 from cfrc.handoff.running.replay import Replayed
 from cfrc.handoff.running.retell import HOSTILE
 from cfrc.model.contract import Contract
@@ -90,20 +91,32 @@ def rate(row: Iterable[Judgement]) -> Rate:
 
 def audit(trials: Iterable[Trial], *, today: date | datetime | None = None, budget: int | None = None) -> Audit:
     """Audits the trials, whose names are their own. ``today`` is when the approvals of plans without a journal are
-    judged, ``budget`` bounds the solver's work for each plan.
+    judged, ``budget`` bounds the solver's work for each plan. A run counts once: a journal that was audited already,
+    under another name or as a copy, says nothing that is independent of the first.
 
     Raises :class:`~cfrc.handoff.running.journal.JournalError` where a journal cannot be read.
     """
-    found = Audit()
+    found, seen = Audit(), set[str]()
     for trial in trials:
-        found.add(_one(trial, today, budget))
+        told = retold(trial)
+        of = _run_of(trial, told)
+        if of is None or of not in seen:
+            found.add(_one(trial, told, today, budget))
+        if of is not None:
+            seen.add(of)
     return found
 
 
-def _one(trial: Trial, today: date | datetime | None, budget: int | None) -> Audit:
+def _run_of(trial: Trial, told: Replayed | Judgement | None) -> str | None:
+    """Which run a trial's journal is of, as its opening says; of a journal without sense, which file it is."""
+    if isinstance(told, Replayed):
+        return json_text(told.entries[0])
+    return None if trial.journal is None else str(trial.journal.resolve())
+
+
+def _one(trial: Trial, told: Replayed | Judgement | None, today: date | datetime | None, budget: int | None) -> Audit:
     """One trial's part of the whole."""
     found = Audit(1, tokens={stage: Counter(counts) for stage, counts in trial.usage.items()})
-    told = retold(trial)
     if isinstance(told, Replayed):
         try:
             return _executed(trial, trial.contract or told.contract, told, budget, found)

@@ -6,7 +6,6 @@ obligations in a reference contract. What was written is judged in :mod:`cfrc.ha
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -112,25 +111,51 @@ def _quotes(text: Value, place: tuple[int, int], n: Name) -> bool:
     return isinstance(text, str) and find_value(text[start:end], n.type, n.value) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An effect that a contract keeps as done."""
+
+    effect: str
+    args: tuple[Value, ...]
+
+
+_There = Hashable | _Kept
+"""What a contract has for an obligation: the meaning of one that it owes, once, or something done."""
+
 # -- obligations ------------------------------------------------------------------------------------------------------
 
 
 def obligations(trial: Trial, contract: Contract) -> Iterator[Judgement]:
     """Whether each obligation of the reference is owed, or kept as done, by the contract that was frozen.
 
-    What an obligation is called does not matter. An obligation with existentials is not taken for done because some
-    effect was kept: which one was meant, nobody can tell.
+    What an obligation is called does not matter, and nothing is counted for two of them. An obligation with
+    existentials is not taken for done because some effect was kept: which one was meant, nobody can tell.
     """
     if trial.reference is None:
         return
-    owed: Counter[Hashable] = Counter()
-    for o, meaning in _meanings(contract):
-        owed[meaning] += o.count
-    kept = {(k.effect, k.args) for k in contract.kept}
+    there: list[_There] = [m for o, meaning in _meanings(contract) for m in [meaning] * o.count]
+    there += dict.fromkeys(_Kept(k.effect, k.args) for k in contract.kept)
+    taken: dict[int, int] = {}
+    units: list[list[int]] = []
     for o, meaning in _meanings(trial.reference):
-        done = sum(_does(o, identity) for identity in kept)
-        good = owed[meaning] + done >= o.count
+        fit = [i for i, x in enumerate(there) if (_does(o, x) if isinstance(x, _Kept) else x == meaning)]
+        before, mine = dict(taken), range(len(units), len(units) + o.count)
+        units += [fit] * o.count
+        good = all(_take(unit, units, taken, set()) for unit in mine)
+        if not good:
+            taken = before
         yield Judgement(trial.name, o.name, good, "" if good else "the contract neither owes it nor keeps it as done")
+
+
+def _take(unit: int, units: Sequence[Sequence[int]], taken: dict[int, int], tried: set[int]) -> bool:
+    """Gives a unit of an obligation something of its own, others something else where they must (Kuhn's algorithm)."""
+    for i in units[unit]:
+        if i not in tried:
+            tried.add(i)
+            if i not in taken or _take(taken[i], units, taken, tried):
+                taken[i] = unit
+                return True
+    return False
 
 
 def _meanings(c: Contract) -> list[tuple[Obligation, Hashable]]:
@@ -172,10 +197,9 @@ def _meaning(o: Obligation, others: Mapping[str, Obligation], within: frozenset[
     return tuple(goals), o.choice, tuple(t for _, t in o.exists), told(o.where), told(o.condition)
 
 
-def _does(o: Obligation, identity: tuple[str, tuple[Value, ...]]) -> bool:
-    effect, args = identity
-    goals = (g for g in o.goals if isinstance(g, EffectGoal) and g.effect == effect)
+def _does(o: Obligation, kept: _Kept) -> bool:
+    goals = (g for g in o.goals if isinstance(g, EffectGoal) and g.effect == kept.effect)
     return any(
-        all(a is None or (isinstance(a, Lit) and a.value == v) for a, v in zip(g.args, args, strict=True))
+        all(a is None or (isinstance(a, Lit) and a.value == v) for a, v in zip(g.args, kept.args, strict=True))
         for g in goals
     )

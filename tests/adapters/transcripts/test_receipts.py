@@ -202,3 +202,11 @@ def test_a_receipt_settles_an_unknown_one() -> None:
             assert [(a.attempt, a.status) for a in t.attempts] == [(1, settled)] and not t.notes
         t = read_transcript(lines(lost, {**RECEIPT, "status": settled}))  # it may as well be another try
         assert [(a.attempt, a.status) for a in t.attempts] == [(1, "unknown"), (2, settled)]
+
+
+@pytest.mark.parametrize(
+    "line", [{**RECEIPT, "attempt": 10**30}, {**LINES[2], "turn": 10**30}, {**LINES[1], "turn": -1}]
+)
+def test_a_count_is_a_small_number(line: dict[str, Any]) -> None:
+    with pytest.raises(SpecError, match="TRN005"):
+        read_transcript(lines(line), "receipts")

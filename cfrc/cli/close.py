@@ -58,6 +58,8 @@ def command(
     from cfrc.lang.load import load_contract
 
     once((contract_file, calls_file))
+    if file is not None and out.path not in {None, "-"}:
+        raise click.UsageError("give one of --out (the proposal alone) and --output (everything that is shown)")
     try:
         contract = load_contract(source_of(contract_file), contract_name, roots=roots)
         planned = read_calls(source_of(calls_file))

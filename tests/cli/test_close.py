@@ -39,6 +39,12 @@ def test_a_file_holds_the_json_form(calls: Path, tmp_path: Path) -> None:
     assert run("check", CONTRACT, str(path)).code == 0
 
 
+def test_there_is_one_file_for_the_proposal(calls: Path, tmp_path: Path) -> None:
+    both = [str(tmp_path / n) for n in "ab"]
+    refused = run("close", CONTRACT, str(calls), "--out", both[0], "-o", both[1])
+    assert refused.code == 2 and "one of --out" in refused.err and not any(tmp_path.glob("?"))
+
+
 def test_what_could_not_be_settled_is_exit_1(calls: Path) -> None:
     calls.write_text(json.dumps(CALLS[1]))
     closed = run("close", CONTRACT, str(calls), "--format", "json")

@@ -105,6 +105,34 @@ def test_replica_values_become_sources_and_the_needless_read_is_left_out() -> No
     assert status(INVOICE, closed) is Status.ADMITTED
 
 
+def test_a_call_covers_the_state_that_it_brought_about() -> None:
+    text = """
+domain rooms
+    id B
+    enum S { held, confirmed }
+    fluent status(b: B): S
+    effect posted(b: B)
+    read look(b: B) -> { status: S }
+        observes status(b) = result.status
+    write confirm(b: B)
+        sets status(b) = confirmed
+    write post(b: B)
+        causes posted(b)
+
+contract task for rooms
+    fixed b: B = "B1" from user turn 1
+    owes confirmed: status(b) == confirmed
+    owes news: posted(b)
+    allow look, confirm, post
+    within status(b), posted(b)
+"""
+    z = load(Source("rooms.cfrc", text)).contracts["task"]
+    closed = close(z, calls(("confirm", {"b": "B1"}), ("post", {"b": "B1"})))
+    assert {i: n.covers for i, n in nodes(closed).items()} == {"c1": ("confirmed",), "c2": ("news",)}
+    verdict = admit(z, closed.proposal)
+    assert verdict.status is Status.ADMITTED and not [f for f in verdict.findings if f.code.startswith("CFRC-COV")]
+
+
 def test_arguments_may_be_sources_already() -> None:
     closed = close(INVOICE, calls(("send_email", SEND), ("delivery_status", {"send": {"out": "c1.id"}})))
     assert not closed.notes and status(INVOICE, closed) is Status.ADMITTED

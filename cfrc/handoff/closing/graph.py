@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cfrc.handoff.closing.bridge import Bridge, conjunction
-from cfrc.handoff.closing.evidence import Evidenced, discharged
+from cfrc.handoff.closing.evidence import By, Evidenced, discharged
 from cfrc.handoff.closing.expects import Inexpressible, Rewriter
 from cfrc.handoff.closing.history import History, Seen
 from cfrc.handoff.closing.made import Made
@@ -116,11 +116,19 @@ class Closing(Bridge):
         assert isinstance(node, Call)
         expect = conjunction(list(dict.fromkeys((*conjuncts(given.expect), *conjuncts(node.expect)))))
         after = tuple(dict.fromkeys((*given.after, *node.after)))
-        covers = tuple(n for n, o in self.evidence.chosen.items() if call.id in o.nodes)
+        covers = tuple(n for n, by in self.evidence.chosen.items() if self._serves(call, self._obligation(n), by))
         return replace(
             node, when=node.when if given.when is None else given.when, after=after, until=given.until,
             polls=given.polls, expect=expect, covers=covers, faults=given.faults,
         )  # fmt: skip
+
+    def _serves(self, call: Made, o: Obligation, by: By) -> bool:
+        """Whether the obligation is discharged by the call: by its receipt, or by a state that it had a part in."""
+        goal = o.goals[by.goal]
+        if isinstance(goal, EffectGoal):
+            return call.id in by.nodes
+        read = {x.fluent for x in walk(goal.condition) if isinstance(x, FluentRead)}
+        return call.usable and any(clause.fluent in read for clause, _ in self.history.deeds[call.index].sets)
 
     # -- expectations -------------------------------------------------------------------------------------------------
 

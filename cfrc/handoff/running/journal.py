@@ -120,15 +120,27 @@ def read_journal(path: str | Path) -> tuple[list[Entry], str]:
     if not where.is_file():
         raise JournalError("JRN001", f"{where}: no such file")
     try:
-        connection = sqlite3.connect(f"{where.absolute().as_uri()}?mode=ro", uri=True, timeout=0, isolation_level=None)
+        if not _is_database(where):
+            raise _not_one(where)
+        # Without a log beside it nobody has it open, and nothing need be written beside it to read it.
+        how = "mode=ro" if Path(f"{where}-wal").exists() else "mode=ro&immutable=1"
+        connection = sqlite3.connect(f"{where.absolute().as_uri()}?{how}", uri=True, timeout=0, isolation_level=None)
         try:
             if connection.execute("pragma application_id").fetchone()[0] != APPLICATION:
                 raise _not_one(where)
             return checked(connection)
         finally:
             connection.close()
+    except OSError as problem:
+        raise JournalError("JRN001", f"{where}: {problem.strerror}") from None
     except sqlite3.Error as problem:
         raise _cannot_open(where, problem) from None
+
+
+def _is_database(path: Path) -> bool:
+    """Whether the file begins as one does. Raises ``OSError``."""
+    with open(path, "rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
 
 
 def checked(connection: sqlite3.Connection) -> tuple[list[Entry], str]:

@@ -87,13 +87,13 @@ def _replica(place: str, contract: Contract, seed: int) -> Replica:
         found: Any = import_module(module)
         for part in attribute.split(".") if attribute else ():
             found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as problem:
-        raise click.UsageError(f"--replica {place}: {problem}") from None
+    except Exception as problem:  # a module of the user's may raise anything when it is imported
+        raise click.UsageError(f"--replica {place}: {type(problem).__name__}: {problem}") from None
     if not isinstance(found, Replica) and callable(found):
         try:
             found = found()
-        except TypeError as problem:
-            raise click.UsageError(f"--replica {place}: {problem}") from None
+        except Exception as problem:  # the user's function, too
+            raise click.UsageError(f"--replica {place}: {type(problem).__name__}: {problem}") from None
     if not isinstance(found, Replica):
         raise click.UsageError(f"--replica {place}: it is no replica (`snapshot`, `restore`, `call`)")
     return found

@@ -127,7 +127,7 @@ def head_of(path: str, roots: tuple[str, ...]) -> Callable[[], str | None]:
 
 @contextmanager
 def _tools(options: dict[str, Any]) -> Iterator[object]:
-    """The live tools that the options name. Raises :class:`click.UsageError` where they cannot be had."""
+    """The live tools that the options name. Raises :class:`click.ClickException` where they cannot be had."""
     if options["tools"] is not None:
         yield _python(options["tools"])
         return
@@ -139,7 +139,8 @@ def _tools(options: dict[str, Any]) -> Iterator[object]:
     except ImportError:
         raise click.UsageError("MCP servers need the SDK: pip install 'cfrc[mcp]'") from None
     except (Unreachable, ValueError) as problem:
-        raise click.UsageError(f"the MCP server cannot be used: {problem}") from None
+        where = options["mcp_url"] or options["mcp"]
+        raise click.ClickException(f"the MCP server {where!r} cannot be used: {problem}") from None
     try:
         yield connected
     finally:

@@ -69,7 +69,7 @@ class McpTools:
             self._stack.close()
             if not isinstance(problem, Exception):
                 raise
-            raise Unreachable(f"{type(problem).__name__}: {_first(problem)}") from problem
+            raise Unreachable(f"it cannot be started or reached: {_first(problem)}") from problem
         return self
 
     def __exit__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,14 @@ def test_a_replica_of_ones_own(calls: Path, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.syspath_prepend(str(tmp_path))
     closed = run("close", CONTRACT, str(calls), "--replica", "own_mail:make")
     assert closed.code == 0 and "expect c3.state == delivered" in closed.out
+
+
+@pytest.mark.parametrize("text", ["raise KeyError(1)", "def world(): raise OSError('none')", "world = (", ""])
+def test_a_replica_that_cannot_be_had_is_bad_input(
+    calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "broken_replica", raising=False)
+    (tmp_path / "broken_replica.py").write_text(text)
+    refused = run("close", CONTRACT, str(calls), "--replica", "broken_replica:world")
+    assert refused.code == 2 and "--replica broken_replica:world" in refused.err

@@ -212,3 +212,11 @@ def test_the_documented_example(monkeypatch: pytest.MonkeyPatch) -> None:
     section = (ROOT / "docs" / "handoff.md").read_text(encoding="utf-8").partition("\n## Run")[2].partition("\n## ")[0]
     (code,) = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
     exec(compile(code, "docs/handoff.md", "exec"), {})
+
+
+@pytest.mark.parametrize("server", [("--mcp-url", "http://127.0.0.1:9/mcp"), ("--mcp", "/no/such/program --flag")])
+def test_a_server_that_is_not_there_is_no_wrong_usage(folder: Path, server: tuple[str, str]) -> None:
+    pytest.importorskip("mcp")
+    refused = run("run", "shop.cfrc", *server, "--journal", "journal")
+    assert refused.code == 2 and server[1] in refused.err and not (folder / "journal").exists()
+    assert "Usage" not in refused.err and "ExceptionGroup" not in refused.err

@@ -127,7 +127,7 @@ def _read(path: str, domain: Domain, format_: Any, roots: Sequence[str]) -> Ledg
     from cfrc.lang.load import load
 
     source = source_of(path)
-    if not _is_ledger(source):
+    if not is_ledger(source):
         return read_transcript(source, format_)
     own = [x for x in load(source, roots=roots).ledgers.values() if x.span and x.span.source is source]
     if len(own) != 1 or own[0].domain != domain:
@@ -135,7 +135,7 @@ def _read(path: str, domain: Domain, format_: Any, roots: Sequence[str]) -> Ledg
     return own[0]
 
 
-def _is_ledger(source: Source) -> bool:
+def is_ledger(source: Source) -> bool:
     from cfrc.lang.imports import is_json
 
     if not is_json(source):

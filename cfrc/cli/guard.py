@@ -145,7 +145,8 @@ def _guard(plan: Plan, server: tuple[str, ...], options: Options) -> Exit:
         tell=_say if options["verbose"] or sys.stderr.isatty() else _quiet,
         spelled=spelled,
     )
-    head = _live(head_of(options["ledger"], options["roots"])) if options["ledger"] is not None else None
+    ledger = options["ledger"]
+    head = _live(head_of(ledger, options["roots"], plan[0])) if ledger is not None else None
     try:
         return anyio.run(_session, plan, where, settings, options, head)
     except Unreachable as problem:

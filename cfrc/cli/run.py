@@ -18,6 +18,7 @@ from cfrc.cli.output import write_stream
 if TYPE_CHECKING:
     from cfrc.handoff.running.execute import Progress, Settings
     from cfrc.handoff.running.run import Outcome, Stopper
+    from cfrc.model.contract import Contract
 
 Seconds = click.FloatRange(min=0.0)
 
@@ -86,12 +87,12 @@ def _execute(files: tuple[str, ...], tools: object, options: dict[str, Any], sto
     contract = load_contract(sources[0], options["contract_name"], roots=options["roots"])
     proposal = load_proposal(sources[-1], contract, options["name"])
     return run(
-        contract, proposal, tools, options["journal"], settings=_settings(options), retries=options["retries"],
-        interface=options["interface"], budget=options["budget"], stopper=stopper,
+        contract, proposal, tools, options["journal"], settings=_settings(options, contract),
+        retries=options["retries"], interface=options["interface"], budget=options["budget"], stopper=stopper,
     )  # fmt: skip
 
 
-def _settings(options: dict[str, Any]) -> Settings:
+def _settings(options: dict[str, Any], contract: Contract) -> Settings:
     from cfrc.handoff.running.execute import Settings
 
     interval = options["interval"]
@@ -101,19 +102,28 @@ def _settings(options: dict[str, Any]) -> Settings:
         interval=lambda poll: float(interval),
         drain=options["drain"],
         grace=options["grace"],
-        head=head_of(options["ledger"], options["roots"]) if options["ledger"] is not None else None,
+        head=head_of(options["ledger"], options["roots"], contract) if options["ledger"] is not None else None,
         progress=_tell if options["verbose"] or sys.stderr.isatty() else None,
     )
 
 
-def head_of(path: str, roots: tuple[str, ...]) -> Callable[[], str | None]:
-    """Where the ledger in a file ends, whenever it is asked. A file without its one ledger is a usage error."""
+def head_of(path: str, roots: tuple[str, ...], contract: Contract) -> Callable[[], str | None]:
+    """Where the ledger in a file ends, whenever it is asked: one in either form, or the whole record that the contract
+    was frozen from. A file without its one ledger is a usage error."""
 
     def found() -> str | None:
+        from cfrc.adapters.transcripts import read_transcript
+        from cfrc.cli.freeze import is_ledger
+        from cfrc.cli.inputs import source_of
         from cfrc.handoff.freezing.heads import heads
+        from cfrc.handoff.freezing.typing import ledger_of
         from cfrc.lang.load import load
 
-        ledgers = list(load(path, roots=roots).ledgers.values())
+        source = source_of(path)
+        if not is_ledger(source):
+            types = {n.name: n.type for n in contract.names.values()}
+            return heads(ledger_of(contract.domain, read_transcript(source), types=types)[0])[-1]
+        ledgers = list(load(source, roots=roots).ledgers.values())
         if len(ledgers) != 1:
             raise click.UsageError(f"{path!r} does not hold one ledger")
         return heads(ledgers[0])[-1]

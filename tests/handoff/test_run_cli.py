@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+import cfrc
+from cfrc.adapters.transcripts import read_transcript
+from cfrc.cli.run import head_of
+from cfrc.handoff.freezing.heads import heads
 from tests.cli.run import Ran, run
 from tests.handoff.shop import TEXT, Shop
 
@@ -220,3 +224,18 @@ def test_a_server_that_is_not_there_is_no_wrong_usage(folder: Path, server: tupl
     refused = run("run", "shop.cfrc", *server, "--journal", "journal")
     assert refused.code == 2 and server[1] in refused.err and not (folder / "journal").exists()
     assert "Usage" not in refused.err and "ExceptionGroup" not in refused.err
+
+
+def test_the_record_that_was_frozen_is_a_ledger_too(folder: Path) -> None:
+    """As long as nothing is added to it."""
+    lines = ['{"type": "message", "role": "user", "text": "Tag order O1."}',
+             '{"type": "receipt", "id": "c1", "tool": "look", "arguments": {"order": "O1"}, "status": "failure"}']  # fmt: skip
+    record = folder / "record.jsonl"
+    record.write_text("\n".join(lines) + "\n")
+    contract = cfrc.load("shop.cfrc").contracts["rest"]
+    ledger, _ = cfrc.ledger_of(contract.domain, read_transcript(record))
+    head = head_of("record.jsonl", (), contract)
+    assert ledger.entries and head() == heads(ledger)[-1]
+    before = head()
+    record.write_text("\n".join([*lines, lines[1].replace("c1", "c2")]))
+    assert head() != before

@@ -21,6 +21,7 @@ from cfrc.handoff.running.execute import Settings
 from cfrc.handoff.running.journal import Journal, JournalError
 from cfrc.handoff.running.lease import FileLease
 from cfrc.handoff.running.replay import replay
+from cfrc.handoff.running.retell import Opening
 from cfrc.handoff.running.run import Outcome, Stopper, interface_of, resume, run
 from cfrc.handoff.tools import Answer, PythonTools, ToolError
 from cfrc.model.ledger import Ledger, Receipt
@@ -125,18 +126,47 @@ def test_a_slow_tool_is_in_doubt_and_settled_by_its_read(tmp_path: Path) -> None
     assert statuses(outcome, "mail") == ["unknown"] and shop.done() == ["charge", "mail", "tag", "ship"]
 
 
-def test_a_write_that_was_refuted_is_made_again(tmp_path: Path) -> None:
+def test_a_write_that_a_read_refutes_is_not_made_again(tmp_path: Path) -> None:
+    """The client gave up by itself; the server is still at it, and a read cannot tell that it will not finish."""
     shop = Shop(tmp_path / "shop")
-    first = iter([True])
 
     def mail(order: str) -> None:
-        if next(first, False):
-            raise ConnectionError("before anything was sent")
-        shop.mail(order)
+        threading.Timer(0.5, shop.mail, (order,)).start()
+        raise TimeoutError("the client's own")
 
     outcome, tools = go(tmp_path, mail=mail)
-    assert outcome.kind == "done" and tools.made.count("mail") == 2
-    assert statuses(outcome, "mail") == ["unknown", "success"]
+    time.sleep(0.7)
+    assert outcome.kind == "held" and code(outcome) == "RUN005" and tools.made.count("mail") == 1
+    assert statuses(outcome, "mail") == ["unknown", "pending"] and happened(outcome.ledger).doubts
+    assert shop.done().count("mail") == 1
+
+
+def test_a_write_that_the_end_of_the_process_cut_short_is_not_made_again(tmp_path: Path) -> None:
+    def mail(order: str) -> None:
+        os.kill(os.getpid(), 9)
+
+    child = os.fork()
+    if child == 0:
+        go(tmp_path, mail=mail)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -9
+    tools = Bent(Shop(tmp_path / "shop"))
+    outcome = run(CONTRACT, PROPOSAL, tools, tmp_path / "journal", settings=FAST)
+    assert outcome.kind == "held" and code(outcome) == "RUN005" and "under way" in outcome.reason
+    assert "mail" not in tools.made and happened(outcome.ledger).doubts
+
+
+def test_what_a_journal_holds_is_not_resumed_unless_it_is_admitted(tmp_path: Path) -> None:
+    contract, proposal = case(
+        TEXT.replace("m = mail(order: order) after c", "m = mail(order: order)\n    n = mail(order: order)")
+    )
+    tools = Bent(Shop(tmp_path / "shop"))
+    now = datetime.now(UTC)
+    with Journal(tmp_path / "journal") as book:
+        book.append([Opening("r", contract, proposal, now, 2, interface_of(tools, proposal, contract)[0]).entry(now)])
+    outcome = resume(tools, tmp_path / "journal", settings=FAST)
+    assert outcome.kind == "refused" and outcome.verdict is not None and outcome.verdict.findings
+    assert not tools.made
 
 
 def test_a_lost_write_has_time_to_land_before_anybody_looks(tmp_path: Path) -> None:

@@ -107,9 +107,7 @@ def run(
         return finished
     verdict = _admit(contract, proposal, budget, today)
     if verdict.status is not Status.ADMITTED:
-        idle = verdict.status in (Status.COMPLETE, Status.FRESH)
-        ledger = Ledger(f"{contract.name}_run", contract.domain, ())
-        return Outcome("idle" if idle else "refused", verdict.status.word, contract, ledger, (), verdict, proposal)
+        return _refused(contract, proposal, verdict)
     surface = as_tools(tools)
     offered, missing = interface_of(surface, proposal, contract)
     if missing or (interface is not None and interface != offered):
@@ -131,18 +129,31 @@ def resume(
     journal: str | Path,
     *,
     settings: Settings | None = None,
+    budget: int | None = None,
     stopper: Stopper | None = None,
     hook: Hook | None = None,
 ) -> Outcome:
-    """Goes on with the run of a journal, which holds its contract and its admitted proposal. Errors as :func:`run`."""
+    """Goes on with the run of a journal, which holds its contract and its proposal. The journal is not believed that
+    they were admitted: they are judged again, at the time when the run was begun. Errors as :func:`run`."""
     settings = settings or Settings()
     surface = as_tools(tools)
     with Journal(journal, hook=hook) as book:
         start = opening(book.entries)
+        verdict = _admit(start.contract, start.proposal, budget, start.now)
+        if verdict.status is not Status.ADMITTED:
+            return _refused(start.contract, start.proposal, verdict)
         offered, missing = interface_of(surface, start.proposal, start.contract)
         if missing:
-            return _unfit(start.contract, None, missing)
-        return _go_on(start, book, surface, settings, stopper, offered)
+            return _unfit(start.contract, verdict, missing)
+        told = _go_on(start, book, surface, settings, stopper, offered)
+        return replace(told, verdict=verdict, proposal=start.proposal)
+
+
+def _refused(contract: Contract, proposal: Proposal, verdict: Verdict) -> Outcome:
+    """What is not admitted never runs."""
+    idle = verdict.status in (Status.COMPLETE, Status.FRESH)
+    ledger = Ledger(f"{contract.name}_run", contract.domain, ())
+    return Outcome("idle" if idle else "refused", verdict.status.word, contract, ledger, (), verdict, proposal)
 
 
 def _finished(contract: Contract, proposal: Proposal, journal: str | Path, budget: int | None) -> Outcome | None:

@@ -67,7 +67,6 @@ class Doubted:
 
     flight: Flight
     settlement: Settlement
-    late: bool = False
     asked: int = 0
     attempt: int = 1
     silent: int = 0

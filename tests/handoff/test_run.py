@@ -403,6 +403,16 @@ def test_an_approval_that_expires_meanwhile_bars_the_call(tmp_path: Path) -> Non
     assert replay(tmp_path / "journal").outcome is not None
 
 
+def test_a_clock_that_goes_back_does_not_renew_an_approval(tmp_path: Path) -> None:
+    contract, proposal = case(APPROVED)
+    times = [datetime(2026, 11, 30, 23, tzinfo=UTC)] * 3 + [datetime(2026, 12, 1, 1, tzinfo=UTC)]
+    left = iter(times)
+    settings = replace(FAST, clock=lambda: next(left, times[0]))
+    tools = {"look": lambda order: {"ok": True}, "refund": raises(AssertionError())}
+    outcome = run(contract, proposal, tools, tmp_path / "journal", settings=settings, today=times[0])
+    assert outcome.kind == "held" and code(outcome) == "RUN001" and "AUT003" in outcome.reason
+
+
 def test_the_ledger_must_still_end_where_it_was_frozen(tmp_path: Path) -> None:
     ledger = Ledger("l", CONTRACT.domain, ())
     one = Receipt("x", "tag", (("order", "O1"),), None, "success")

@@ -44,6 +44,7 @@ class Session:
         self.trouble: Trouble | None = None
         self._again: dict[str, tuple[Flight, int]] = {}
         self._doubt: Doubted | None = None
+        self._latest = now
         self._lost: dict[str, int] = {}
 
     # -- what may be done -------------------------------------------------------------------------------------------
@@ -105,7 +106,9 @@ class Session:
         step = None
         try:
             if wish.settles is None:
-                self.live.now = at
+                # A clock that goes back does not make an expired approval good again.
+                self._latest = max(self._latest, at)
+                self.live.now = self._latest
                 step = self.live.begin(wish.node)
             args = outgoing(wish.args, wish.tool)
         except Barred as barred:
@@ -138,6 +141,7 @@ class Session:
         """The receipt of a call that was begun, and what follows from it. ``lost``: the process ended before any answer
         was written. Raises ``KeyError`` for a call that is not in the air."""
         flight = self.flights.pop((call, attempt))
+        self._latest = max(self._latest, at)
         known = len(self.live.status)
         receipt: Entry = {
             "is": "receipt", "call": call, "attempt": attempt, "status": answer.status, "result": answer.result,

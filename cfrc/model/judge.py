@@ -25,7 +25,7 @@ from cfrc.model.run import Run
 from cfrc.model.scenario import Event, Scenario, Trace
 from cfrc.model.show import show_expr, show_value
 from cfrc.model.state import Illegal
-from cfrc.model.stepping import judge_effects, judge_leftovers, judge_tool
+from cfrc.model.stepping import judge_effects, judge_leftovers, judge_tool, show_limit
 from cfrc.model.values import Value
 
 _WORDS = {"skipped": "skip", "failed": "fail"}
@@ -54,6 +54,9 @@ class Replayer:
         except Illegal as problem:
             return Trace(False, str(problem), (), False), {}
         run = Run(self.book, machine)
+        for total in run.totals:
+            if total.exceeded and not total.unknown:  # the empty prefix is one, too
+                run.report("SCP004", None, failing=show_limit(total))
         try:
             for event in scenario.events:
                 if machine.over in ("stuck", "requires"):

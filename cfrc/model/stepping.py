@@ -58,7 +58,7 @@ def judge_leftovers(run: Run, step: Step) -> None:
             run.report("SCP001", step.node, failing=f"within {_show_effect(run, pattern)}")
         for total in run.totals:
             if total.add(pattern, run.env) and total.exceeded:
-                run.report("SCP004", step.node, failing=_show_limit(total))
+                run.report("SCP004", step.node, failing=show_limit(total))
 
 
 # -- preservation -----------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def _limits(run: Run, step: Step, found: Instances) -> None:
         for d in settled:
             touched = total.add((d.effect, d.args), run.env, -1) or touched
         if touched and total.exceeded:
-            run.report("SCP004", step.node, failing=_show_limit(total))
+            run.report("SCP004", step.node, failing=show_limit(total))
 
 
 def _order(run: Run, footprint: Footprint, found: Instances) -> None:
@@ -176,7 +176,7 @@ def _show_effect(run: Run, instance: Pattern) -> str:
     return f"{effect}({', '.join(shown)})"
 
 
-def _show_limit(total: Total) -> str:
+def show_limit(total: Total) -> str:
     value = "_" if total.unknown else show_value(total.value)
     return f"{total.limit.kind} of {total.limit.effect}: {value} <= {show_value(total.limit.bound)}"
 

@@ -11,7 +11,7 @@ from cfrc.model import types as ty
 from cfrc.model.domain import EffectClause, FluentClause
 from cfrc.verify.quantified import generic_row
 from cfrc.verify.runs import Instance, Run
-from cfrc.verify.shapes import Items, Shape, as_term, leaves
+from cfrc.verify.shapes import Items, Scalar, Shape, as_term, leaves
 from cfrc.verify.state import Write
 from cfrc.verify.symbolic import Evaluator
 from cfrc.verify.terms import INT, Term
@@ -139,14 +139,23 @@ def writes(
         args = tuple(ev.as_type(ev.eval(a), want) for a, (_, want) in zip(clause.args, fluent.params, strict=True))
         before = len(run.reads)
         value = ev.as_type(ev.eval(clause.value), fluent.type)
-        amount = None if observed else _increment(clause)
-        delta = amount is not None
+        added = None
+        amount = None if observed or not isinstance(value, Scalar) or fluent.type == ty.DATE else _increment(clause)
         if amount is not None:
             del run.reads[before:]  # an increment commutes with another one: its own read is no interference
-            ev.eval(amount)
+            added = _signed(ev, clause, amount, fluent.type)
         full = t.and_(run.happened, within, cond, ev.defined())
-        found.append(Write(clause.fluent, paths.world.key(args), args, value, full, run.pos, clause, observed, delta))
+        found.append(Write(clause.fluent, paths.world.key(args), args, value, full, run.pos, clause, observed, added))
     return found
+
+
+def _signed(ev: Evaluator, clause: FluentClause, amount: ex.Expr, t: ty.Type) -> Term:
+    """What ``f(x) = f(x) + e`` or ``f(x) = f(x) - e`` adds."""
+    found = ev.as_type(ev.eval(amount), t if t in (ty.INT, ty.DECIMAL) else amount.type)
+    assert isinstance(found, Scalar) and isinstance(clause.value, ex.Apply)
+    if clause.value.op == "+":
+        return found.term
+    return ev.terms.sub(ev.terms.const(found.term.sort, 0), found.term)
 
 
 def _increment(clause: FluentClause) -> ex.Expr | None:

@@ -42,7 +42,7 @@ class Paths:
         self.domain = frame.domain
         self.proposal = proposal
         self.order: Order = arrange(proposal)
-        self.world = World(self.terms, frame)
+        self.world = World(self.terms, frame, self.order.anc)
         self.names: dict[ex.Expr, int] = {}
         self.quantifiers = Quantifiers(self.terms)
         self._replayer: Replayer | None = None

@@ -9,20 +9,21 @@ have changed it, unless an observation or an own write on every path since pins 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cfrc.model.domain import FluentClause
 from cfrc.verify.frame import Frame, Key
-from cfrc.verify.shapes import Shape, choose, convert, equal, leaves, unknown
-from cfrc.verify.terms import Term, Terms
+from cfrc.verify.shapes import Scalar, Shape, choose, convert, equal, leaves, unknown
+from cfrc.verify.terms import INT, REAL, Term, Terms
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
     """One fluent instance that a call sets, or (``observed``) that it pins; it takes place iff ``cond``.
 
-    ``delta`` is the amount when the write increments the instance by an amount that does not depend on it.
+    ``amount`` is what the write adds, where it increments the instance by something that does not depend on it;
+    ``value`` then counts only the increments that surely came before.
     """
 
     fluent: str
@@ -33,7 +34,7 @@ class Write:
     pos: int
     clause: FluentClause
     observed: bool = False
-    delta: bool = False
+    amount: Term | None = None
 
 
 @dataclass(slots=True)
@@ -43,6 +44,8 @@ class World:
 
     terms: Terms
     frame: Frame
+    anc: Sequence[int] = ()
+    """The bitset of the calls that each position comes after."""
     initials: dict[tuple[str, Key], tuple[tuple[Shape, ...], Shape]] = field(default_factory=dict)
     fresh: dict[tuple[str, int, Key], tuple[tuple[Shape, ...], Shape]] = field(default_factory=dict)
     cells: dict[tuple[str, Key], list[Write]] = field(default_factory=lambda: defaultdict(list))
@@ -93,16 +96,18 @@ class World:
         pending: list[tuple[Term, Shape]] = []
         volatile = self.frame.domain.fluents[fluent].volatile
         own: list[tuple[Term, Shape]] = []
-        for w in self.before(fluent, key, mask, upto):
+        writes = list(self.before(fluent, key, mask, upto))
+        for n, w in enumerate(writes):
             if w.observed and not volatile:
                 continue
             cond = t.and_(w.cond, t.eq_all(key, w.key))
             if cond is t.false:
                 continue
+            written = w.value if w.amount is None or w.pos == upto else self._summed(w, key, writes[n + 1 :])
             if cond is t.true and w.pos != upto:
-                value = w.value
+                value = written
                 break
-            (own if w.pos == upto else pending).append((cond, w.value))
+            (own if w.pos == upto else pending).append((cond, written))
         else:
             value = self.unpinned(fluent, args, key, at) if volatile else self.initial(fluent, args, key)
         for cond, written in reversed(pending):
@@ -112,6 +117,18 @@ class World:
         for cond, written in reversed(own):
             value = choose(t, cond, written, value)
         return value
+
+    def _summed(self, w: Write, key: Key, earlier: Sequence[Write]) -> Shape:
+        """What an increment leaves behind: those that nothing orders against it have been added as well, whichever came
+        first (``docs/semantics.md`` §4: they are independent)."""
+        t = self.terms
+        assert isinstance(w.value, Scalar)
+        more = []
+        for u in earlier:
+            if u.amount is not None and u.pos != w.pos and not self.anc[w.pos] >> u.pos & 1:
+                cond = t.and_(u.cond, t.eq_all(key, u.key))
+                more.append(t.ite(cond, u.amount, t.const(REAL if u.amount.sort == REAL else INT, 0)))
+        return Scalar(t.add(w.value.term, *more), w.value.type) if more else w.value
 
     def initial(self, fluent: str, args: tuple[Shape, ...], key: Key) -> Shape:
         """The instance's value at the freeze: a known fact, or an uninterpreted function of the instance."""

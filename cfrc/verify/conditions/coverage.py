@@ -205,7 +205,7 @@ def _premature(
     yield Condition(
         kind="coverage",
         code="COV003",
-        bad=t.and_(done, assignments.active(first), realizes, out_of_order),
+        bad=t.and_(done, assignments.active(first), assignments.active(later), realizes, out_of_order),
         message=f"`{run.call.id}` may realize `{later.name}` before `{first.name}` is",
         help=f"make `{run.call.id}` wait for the step that realizes `{first.name}`",
         mask=paths.everything,

@@ -15,6 +15,7 @@ from functools import partial
 
 from cfrc.model import expr as ex
 from cfrc.model.contract import EffectGoal, Obligation, StateGoal
+from cfrc.verify.assignment import Assignments
 from cfrc.verify.condition import Condition, Conditions, few, positions, spans
 from cfrc.verify.conditions.preservation import project
 from cfrc.verify.frame import Key
@@ -89,7 +90,8 @@ def _undeclared_pairs(paths: Paths) -> Iterator[tuple[int, int]]:
 
 def _items(paths: Paths) -> Iterator[Item]:
     t = paths.terms
-    constrained = {b: o for o in paths.contract.obligations for b in o.before}
+    constrained = any(o.before for o in paths.contract.obligations)
+    active = Assignments(paths).active
     for run in paths.runs:
         for fluent, key, cond in dict.fromkeys((r.fluent, r.key, r.cond or run.happened) for r in run.reads):
             yield Item(fluent, (key,), "read", run.pos, cond)
@@ -100,18 +102,22 @@ def _items(paths: Paths) -> Iterator[Item]:
             for i in instances:
                 yield Item(i.effect, i.args, mode, run.pos, t.and_(run.called, i.cond), None)
         if constrained:
-            yield from _order_reads(paths, run.pos, (*run.causes, *run.witnesses))
+            yield from _order_reads(paths, active, run.pos, (*run.causes, *run.witnesses))
 
 
-def _order_reads(paths: Paths, pos: int, instances: tuple[Instance, ...]) -> Iterator[Item]:
-    """A call that may realize the later side of an ``a before b`` reads whether the earlier side is realized."""
+def _order_reads(
+    paths: Paths, active: Callable[[Obligation], Term], pos: int, instances: tuple[Instance, ...]
+) -> Iterator[Item]:
+    """A call that may realize the later side of an ``a before b`` reads whether the earlier side is realized, where
+    both are owed at all."""
     by_name = {o.name: o for o in paths.contract.obligations}
     touched = {i.effect for i in instances}
     for earlier in paths.contract.obligations:
         for later in earlier.before:
             if later in by_name and _effects(by_name[later]) & touched:
                 for goal in earlier.goals:
-                    cond = paths.terms.or_(*(i.cond for i in instances if i.effect in _effects(by_name[later])))
+                    realized = (i.cond for i in instances if i.effect in _effects(by_name[later]))
+                    cond = paths.terms.and_(paths.terms.or_(*realized), active(earlier), active(by_name[later]))
                     if isinstance(goal, StateGoal):
                         for fluent in sorted(
                             {x.fluent for x in ex.walk(goal.condition) if isinstance(x, ex.FluentRead)}
@@ -222,7 +228,7 @@ either order (Res), unless one of them causes or undoes it as well."""
 
 
 def _manner(item: Item) -> str:
-    return "add" if item.write is not None and item.write.delta else item.mode
+    return "add" if item.write is not None and item.write.amount is not None else item.mode
 
 
 def _conflict(paths: Paths, a: Item, b: Item) -> Term:
@@ -241,9 +247,9 @@ def _conflict(paths: Paths, a: Item, b: Item) -> Term:
         return both
     if modes == {"set"}:
         assert a.write is not None and b.write is not None
-        if a.write.delta and b.write.delta:
+        if a.write.amount is not None and b.write.amount is not None:
             return t.false
-        if a.write.delta or b.write.delta:
+        if a.write.amount is not None or b.write.amount is not None:
             return both  # an increment adds to what the other one has set, or is lost
         return t.and_(both, t.not_(equal(t, a.write.value, b.write.value)))
     if modes == {"set", "read"}:

@@ -71,6 +71,8 @@ def incoming(result: JSON, t: Type) -> Value:
     """The typed value of an answer. Raises :class:`Malformed`, with every mismatch in the message."""
     if t == NOTHING:
         return Record(())
+    if _halved(result):
+        raise Malformed("a text holds half of a surrogate pair")
     said: list[str] = []
     try:
         j = wrap(_project(_unwrapped(result, t), t))
@@ -79,6 +81,18 @@ def incoming(result: JSON, t: Type) -> Value:
         raise Malformed("; ".join(said)[:_LONGEST]) from None
     except (ValueError, TypeError) as problem:
         raise Malformed(str(problem)[:_LONGEST]) from None
+
+
+def _halved(value: JSON) -> bool:
+    """Whether some text is none that could be written down."""
+    match value:
+        case str():
+            return any("\ud800" <= c <= "\udfff" for c in value)
+        case list():
+            return any(_halved(x) for x in value)
+        case dict():
+            return any(_halved(k) or _halved(x) for k, x in value.items())
+    return False
 
 
 def _unwrapped(result: JSON, t: Type) -> JSON:

@@ -238,7 +238,7 @@ def test_what_is_pending_or_partly_done_is_never_evidence(tmp_path: Path, status
     "answer",
     [
         {"slip": 7}, {"slip": None}, {}, [], "slip-1", None, 3.5, {"slip": ["a"]}, '{"slip": "a", "slip": "b"}', "{",
-        object(), {"slip": float("nan")}, {1: 2}, "[" * 100_000,
+        object(), {"slip": float("nan")}, {1: 2}, "[" * 100_000, {"slip": "\ud800"},
     ],
     ids=lambda a: repr(a)[:20],
 )  # fmt: skip

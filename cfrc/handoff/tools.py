@@ -73,7 +73,9 @@ class PythonTools:
         except ToolError as refusal:
             return Answer("failure", error=str(refusal))
         except Exception as problem:  # whatever it is, the call may have had its effect
-            return Answer("unknown", error=f"{type(problem).__name__}: {problem}")
+            # after a time-out of the tool's own client the server may be at it still
+            late = isinstance(problem, TimeoutError)
+            return Answer("unknown", error=f"{type(problem).__name__}: {problem}", late=late)
         try:
             return Answer("success", plain(result))
         except (TypeError, ValueError, RecursionError) as problem:

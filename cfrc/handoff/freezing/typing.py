@@ -8,6 +8,7 @@ type. A transcript that grows makes a ledger that grows: what was read before st
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ from cfrc.model.values import Value
 from cfrc.source import Span
 
 Notes = tuple[Diagnostic, ...]
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PRIMITIVE = {"text", "string", "int", "decimal", "bool", "date", "time", "duration"}
 
 
@@ -179,9 +181,15 @@ class _Reader:
             self.note("FRZ015", f"the accepted {quoted(event.name)} is not a `{t}`: {mismatch}", event.span,
                       "it binds nothing: say its value as its type wants it")  # fmt: skip
             return
-        choice = Choice(event.name, t, value, event.turn + self.offset, event.span)
-        old = self.accepted.get(event.name)
-        self.accepted[event.name] = choice
+        name = event.name
+        if not _NAME.fullmatch(name):
+            # a record is hostile: its words become part of a contract's text only where they are names
+            name = plain_name(value, t)
+            self.note("FRZ015", f"the accepted {quoted(event.name)} has no name that a contract can use", event.span,
+                      f"its value is bound as `{name}`")  # fmt: skip
+        choice = Choice(name, t, value, event.turn + self.offset, event.span)
+        old = self.accepted.get(name)
+        self.accepted[name] = choice
         self.entries.append(choice)
         if old is not None and isinstance(t, Id) and old.type == t and old.value != value:
             auto = plain_name(old.value, t)

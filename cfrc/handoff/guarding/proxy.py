@@ -265,7 +265,7 @@ class Proxy:
                 return _text("It took place, as another read of the server shows.")
             case "failed":
                 return _error(self._ended() or monitor.advice())
-            case "again":
+            case "again" | "did not happen":
                 return _error(f"`{allowed.node}` did not take place: it may be called again.\n{monitor.advice()}")
             case "settling":
                 return _error(f"Nobody knows whether `{allowed.node}` took place: do not call it again.")

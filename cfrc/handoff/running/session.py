@@ -208,7 +208,7 @@ class Session:
         elif answer.status == "unknown" and self._doubt is None:
             found = settlement(self.live.machine, wish.tool, wish.args)
             if found is not None:
-                self._doubt = Doubted(flight, found)
+                self._doubt = Doubted(flight, found, answer.late)
                 return "settling"
         return self._give_up(flight, answer.error or "")
 
@@ -241,18 +241,19 @@ class Session:
     def _settled(self, doubt: Doubted, at: datetime) -> str:
         flight, happened = doubt.flight, doubt.settlement.happened
         assert flight.step is not None
-        if happened is False:
-            # A refutation is about the past, and whoever lost the answer (a crash, a time-out of ours or the client's
-            # own) does not know that the server is through with the call. The ledger must not end with the refutation
-            # either, or a later freeze would believe it.
+        if happened is False and doubt.late:
+            # A refutation is about the past: the ledger must not end with it, or a later freeze would believe it.
             self._note(flight.wish, "pending", None, at)
             return self._give_up(flight, "it had not yet, and may still be under way")
+        if happened is False and flight.wish.attempt <= self.retries:
+            self._again[flight.wish.call] = flight, flight.wish.attempt + 1
+            return "did not happen"
         if happened and flight.wish.tool.result == NOTHING:
             # Its effect is there, and it had nothing else to say: that is its receipt.
             return self.live.take(flight.step, "success", Record(()))
         if happened:
             return self._give_up(flight, "it did, but its result is not known")
-        return self._give_up(flight, "the reads that could tell do not say")
+        return self._give_up(flight, "the reads that could tell do not say" if happened is None else "it keeps failing")
 
     # -- the frame of the run ---------------------------------------------------------------------------------------
 

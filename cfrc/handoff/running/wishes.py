@@ -67,6 +67,7 @@ class Doubted:
 
     flight: Flight
     settlement: Settlement
+    late: bool = False
     asked: int = 0
     attempt: int = 1
     silent: int = 0
